@@ -23,12 +23,13 @@ from lftj.engine.questions.question import Questions
 from lftj.engine.transaction.draft import Draft
 from lftj.engine.versions.state import State
 from lftj.errors import LftjError, MergeConflictError
-from lftj.maintenance import ladder
+from lftj.maintenance.ladder import STRATA
 from lftj.program.normal_form import Stratum
 from lftj.program.stratification import Stratification
 from lftj.scantree.rows import sort_rows
 from lftj.syntax import tree
 from lftj.types.sources import is_hidden
+from lftj.views.ways import WAYS
 
 AGGREGATES = ("count", "sum", "min", "max", "mean", "concat")
 TYPES = ("int", "float", "str", "bool", "date", "timestamp", "decimal")
@@ -64,7 +65,7 @@ ALWAYS = (
     "rule: added to rows",
     "rule: removed",
     "upsert",
-    *(f"strategy: {each.name}" for each in (*ladder.RELATIONS, *ladder.STRATA)),
+    *(f"strategy: {each.name}" for each in (*WAYS, *STRATA)),
 )
 """Features that the table lists also where nothing met them."""
 

@@ -19,8 +19,8 @@ from bench.resident import forget_freed, peak_bytes, resident_bytes
 from bench.workloads import WORKLOADS
 from bench.workloads.workload import Cost, outcome_of
 from lftj.engine.live.engine import Engine
-from lftj.maintenance.ladder import GATES as GATE_OF
 from lftj.tuning import Tuning
+from lftj.views.strategies import GATES as GATE_OF
 
 PARTS = ("recursion.chain", "recursion.chosen")
 """Parts of benchmarks that are gates; they need no data and no peer."""

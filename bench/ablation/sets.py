@@ -17,8 +17,9 @@ from rich.table import Table
 from bench.ablation.gates import GATES, both
 from bench.figure import ResultsDiffer
 from bench.workloads.workload import Cost
-from lftj.maintenance.ladder import CLOSURES, OPTIONAL, STRATA
+from lftj.maintenance.ladder import CLOSURES, STRATA
 from lftj.tuning.aids import AIDS
+from lftj.views.strategies import OPTIONAL
 
 _RECURSION = frozenset(
     each.name for each in (*STRATA, *CLOSURES) if each.name in OPTIONAL and not each.needed

@@ -21,10 +21,10 @@ from lftj.engine.questions import question_body
 from lftj.engine.versions import State
 from lftj.explain.plans import written
 from lftj.explain.present import reads_of, relations_below
-from lftj.maintenance import refresh
 from lftj.program import RelationSchema, Stratification, StratifiedProgram
 from lftj.storage import Database, RelationVersion, base_name
 from lftj.syntax import attending
+from lftj.views import NO_STATES, refresh
 
 
 @dataclass
@@ -136,7 +136,13 @@ class Copies:
         database = database.replace(empty)
         with attending(context.budget.plan_on):
             return refresh(
-                stratified, database, database, {}, {}, context, changed_rules=frozenset(names)
+                stratified,
+                database,
+                database,
+                {},
+                NO_STATES,
+                context,
+                changed_rules=frozenset(names),
             ).database
 
 

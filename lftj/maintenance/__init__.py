@@ -1,11 +1,4 @@
-"""Maintenance: the changes of views at a commit.
+"""Maintenance of recursive strata: the inside of fixpoints in the graph of views.
 
-`refresh` goes through the strata; `ladder` lists the strategies for a recursive stratum in the
-order in which they are tried, `rules.ladder` the strategies for other relations.
+`ladder` lists the strategies in the order in which they are tried.
 """
-
-from __future__ import annotations
-
-from lftj.maintenance.refresh import refresh
-
-__all__ = ["refresh"]

@@ -1,6 +1,5 @@
-"""The ladders: all strategies, in the order in which they are tried. Ladders of recursive strata
-are here, ladders of single relations and bodies in `lftj.maintenance.rules.ladder`; a program
-without recursion loads only the latter.
+"""The ladders of recursive strata: strategies in the order in which they are tried. A program
+without recursion does not load them.
 
 The first strategy that applies, is expected to be worth its cost and stays within its budget
 decides the result. A strategy that is given up leaves a state, from which the next one starts. No
@@ -11,13 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
-from lftj.errors import DeclarationError
 from lftj.join.context import Context
 from lftj.join.run.evaluate import Columns
-from lftj.join.run.ladder import ACCESSES
-from lftj.join.strategy import Exhausted, Strategy, names_of, walk
+from lftj.join.strategy import Exhausted, Strategy, walk
 from lftj.maintenance.bootstrap import Iterations
 from lftj.maintenance.counting.elastic import CountedAtOnce, CountedFromNothing, CountingUpdate
 from lftj.maintenance.counting.from_nothing import FromNothing, PatientlyFromNothing
@@ -35,14 +31,10 @@ from lftj.maintenance.lattice.lattice_stratum import (
 )
 from lftj.maintenance.partition_evaluation import AffectedPartitions
 from lftj.maintenance.reachability.by_search import Reachability
-from lftj.maintenance.rules.ladder import BODIES, EVALUATIONS, RELATIONS
 from lftj.maintenance.semi_naive.closure import Closure
 from lftj.maintenance.separable.separable import Walks
 from lftj.program.normal_form import RelationSchema, Stratum
 from lftj.program.stratification import Stratification
-from lftj.tuning import Tuning
-from lftj.tuning.aids import AIDS
-from lftj.tuning.aids import GATES as GATES_OF_AIDS
 
 STRATA: Sequence[type[Strategy[Followed]]] = (
     ProvenBefore,
@@ -65,51 +57,6 @@ STRATA: Sequence[type[Strategy[Followed]]] = (
 
 CLOSURES: Sequence[type[Strategy[dict[str, Columns]]]] = (Walks, Iterations)
 """Ways to find the rows of a recursive stratum, or of some of its partitions, from nothing."""
-
-LADDERS: Sequence[Sequence[type[Strategy[Any]]]] = (
-    RELATIONS,
-    BODIES,
-    EVALUATIONS,
-    ACCESSES,
-    STRATA,
-    CLOSURES,
-)
-
-NAMES = names_of(LADDERS)
-"""The names of all strategies, in the order in which they are asked."""
-OPTIONAL = [
-    name
-    for name in NAMES
-    if not all(each.needed for ladder in LADDERS for each in ladder if each.name == name)
-]
-"""Strategies without which everything can be evaluated: `Tuning(without=…)` may name them."""
-GATES = {
-    each.name: each.gate
-    for ladder in LADDERS
-    for each in ladder
-    if each.name in OPTIONAL and not each.needed
-} | GATES_OF_AIDS
-"""The gate of each strategy and aid that can be switched off: the benchmark that loses most without
-it.
-"""
-
-
-GONE = {"guarded groups": "delta queries", "small fixpoint": "iterations"}
-"""Strategies of earlier versions, and those that do their work now."""
-
-
-def check_without(tuning: Tuning) -> None:
-    """Raise DeclarationError (E160) where a tuning is without what is no strategy, or is needed."""
-    for name in sorted(tuning.without):
-        if name in OPTIONAL or name in AIDS:
-            continue
-        what = "cannot be switched off" if name in NAMES else "is no strategy"
-        if name in GONE:
-            what = f"is gone: `{GONE[name]}` took its place, and cannot be switched off"
-        known = ", ".join(f"`{each}`" for each in (*OPTIONAL, *AIDS))
-        raise DeclarationError(
-            f"Tuning: `{name}` in `without` {what}", hint=f"those that can be: {known}"
-        )
 
 
 def close(closure: Closure) -> dict[str, Columns] | Exhausted:

@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 from bench.ablation import GATES as REGISTERED
-from lftj.maintenance.ladder import GATES, LADDERS, NAMES, OPTIONAL
 from lftj.tuning.aids import AIDS
+from lftj.views.strategies import GATES, NAMES, OPTIONAL
 
 PAGE = Path(__file__).parents[2] / "docs" / "strategies.md"
 SECTIONS = "Relations|Bodies|Assignments|Recursive|Rows"
@@ -29,9 +29,7 @@ def test_the_page_names_exactly_the_strategies_and_the_aids():
 
 def test_the_page_marks_what_is_needed():
     marked = {name for name, _, last in _rows(SECTIONS) if last == "needed"}
-    needed = [each for ladder in LADDERS for each in ladder if each.needed]
-    others = {each.name for ladder in LADDERS for each in ladder if not each.needed}
-    assert marked == {each.name for each in needed} - others
+    assert marked == set(NAMES) - set(OPTIONAL)
 
 
 def test_each_strategy_that_can_be_switched_off_has_a_registered_gate():

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from lftj.maintenance.rules.rule_state import RelationState
 from lftj.maintenance.trace.trace_state import TraceState
 from lftj.sensitivity.shape import Position
+from lftj.views.group_node import GroupState
+from lftj.views.join_node import JoinState
 
 PROBED = 3  # values looked at beyond the least and the greatest
 
@@ -22,10 +23,10 @@ def uncovered(workspace: Any) -> list[str]:
     engine = workspace._backend
     state = engine.state
     found = []
-    for relation in state.heads.values():
-        for rule in relation.rules if isinstance(relation, RelationState) else ():
-            if rule.trace is not None:
-                found += _Checker(rule.trace, state.database, engine).failures()
+    for kept in state.heads.values():
+        join = kept.join if isinstance(kept, GroupState) else kept
+        if isinstance(join, JoinState) and join.trace is not None:
+            found += _Checker(join.trace, state.database, engine).failures()
     return found
 
 

@@ -87,8 +87,8 @@ def test_what_was_found_is_kept_and_the_rest_is_tried_again(
 
     def run(root: Path, tests: tuple[str, ...], *_: object, **options: object) -> Run:
         ran.append(" ".join(tests))
-        healthy = (root / "lftj/maintenance/refresh.py").read_text() == (
-            ROOT / "lftj/maintenance/refresh.py"
+        healthy = (root / "lftj/views/runner.py").read_text() == (
+            ROOT / "lftj/views/runner.py"
         ).read_text()
         always = ("tests/x.py::always",)
         return Run(always if healthy else ("tests/x.py::found", *always), 1.0)

@@ -131,6 +131,20 @@ class PartPlan:
             found.setdefault(relation, set()).add(cut)
         return found
 
+    @cached_property
+    def _stages(self) -> dict[str, str]:
+        """The stage of each relation that parts derive, as text."""
+        return {
+            name: str(number)
+            for number, stage in enumerate(self.stages)
+            for stratum in stage.strata
+            for name in stratum.relations
+        }
+
+    def stage_named(self, relation: str) -> str:
+        """The stage that derives a relation: what tells its nodes from equal ones of others."""
+        return self._stages.get(relation, "")
+
     def feeds_of(self, stage: int) -> list[Feed]:
         """The feeds before a stage."""
         return [feed for feed in self.feeds if feed.stage == stage]

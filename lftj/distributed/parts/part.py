@@ -22,13 +22,12 @@ from lftj.engine.calls import Limits
 from lftj.engine.commit import check_key
 from lftj.join import Buffer, Context, Resources
 from lftj.join.plan import Statistics
-from lftj.maintenance import refresh
 from lftj.maintenance.inputs import RuleWork
-from lftj.maintenance.rules import ViewState, ViewStates, placed_in
 from lftj.program import Stratification, StratifiedProgram, Stratum
 from lftj.scantree import frozen
 from lftj.storage import Database, Delta, RelationVersion
 from lftj.types import Role, in_role, without_role
+from lftj.views import ViewStates, placed_in, refresh
 
 VERBS = verbs()
 """The aggregates that parts' programs may have."""
@@ -43,7 +42,7 @@ class PartState:
     number: int
     parts: int
     database: Database
-    heads: Mapping[str, ViewState] = field(default_factory=dict)
+    heads: ViewStates = field(default_factory=ViewStates)
     statistics: Statistics = field(default_factory=Statistics)
     caches: list[Buffer] = field(default_factory=list)
     outputs: list[Buffer] = field(default_factory=list)
@@ -182,6 +181,7 @@ class Advance:
             self.now.heads,
             context,
             changed_rules=new,
+            apart=plan.stage_named,
         )
         self.deltas |= done.deltas
         self.works += done.works
@@ -245,7 +245,7 @@ class Advance:
 
 def context_of(state: PartState, host: Host) -> Context:
     """The surroundings of an evaluation in a part."""
-    traced = ViewStates.of(state.heads).traced
+    traced = state.heads.traced
     resources = Resources(
         host.arena,
         host.dictionary,

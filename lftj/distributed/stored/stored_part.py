@@ -21,7 +21,6 @@ from lftj.distributed.parts.host import Host
 from lftj.distributed.parts.part import VERBS, PartState
 from lftj.distributed.stored.stored_files import RecordName
 from lftj.frames import whole_file
-from lftj.maintenance.stored import Rule, statistics_data, statistics_of, views_data, views_of
 from lftj.storage import Database
 from lftj.storage.durable import (
     OpenedTrees,
@@ -37,6 +36,7 @@ from lftj.storage.durable import (
     stored_format,
     unsealed,
 )
+from lftj.views.stored import Rule, statistics_data, statistics_of, views_data, views_of
 
 WHOLE = "whole"
 LAYERS = ("distributed",)
@@ -149,7 +149,8 @@ def open_part(
         key = (str(pages.folder), local, _identified(data, record)) if local in whole else None
         relations[local] = host.opened(key, partial(relation_of, data, schema, trees))
     rules = rules_of(plan)
-    views = views_of(record, relations, rules, plan.local, host.dictionary, trees, VERBS)
+    dictionary, apart = host.dictionary, plan.stage_named
+    views = views_of(record, relations, rules, plan.local, dictionary, trees, VERBS, apart)
     return PartState(
         name.token,
         plan,

@@ -18,10 +18,10 @@ from lftj.distributed.parts.failure import Failure
 from lftj.distributed.parts.part import PartState, context_of
 from lftj.distributed.parts.task import OnPart
 from lftj.distributed.work.worker import Holding, Worker, carefully
-from lftj.maintenance import refresh
 from lftj.program import Stratification, StratifiedProgram
 from lftj.scantree import frozen
 from lftj.storage import Database, Delta
+from lftj.views import NO_STATES, refresh
 
 
 @frozen
@@ -116,7 +116,7 @@ class _Run:
         schemas = {name: relation.schema for name, relation in self.database.items()}
         program = StratifiedProgram(schemas, Stratification.of(strata))
         self.database = refresh(
-            program, self.database, self.database, {}, {}, self.context, changed_rules=new
+            program, self.database, self.database, {}, NO_STATES, self.context, changed_rules=new
         ).database
         self.context.budget.spend(0)
 

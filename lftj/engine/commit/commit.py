@@ -22,13 +22,6 @@ from lftj.join.context import Context
 from lftj.join.plan.cardinality import tells
 from lftj.maintenance.inputs.affected import choosing_elsewhere
 from lftj.maintenance.inputs.rule_work import RuleWork
-from lftj.maintenance.refresh import Refreshed
-from lftj.maintenance.rules.view_states import (
-    ViewStates,
-    still_serving,
-    stratum_key,
-    without_states,
-)
 from lftj.program.named_program import texts_of
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
@@ -37,6 +30,8 @@ from lftj.storage.database import Database, base_name
 from lftj.storage.delta import Delta
 from lftj.storage.relation import RelationVersion
 from lftj.types.sources import is_hidden
+from lftj.views.runner import Refreshed
+from lftj.views.states import ViewStates, still_serving, stratum_key
 
 
 @frozen
@@ -138,7 +133,7 @@ def _without(before: State, dropped: frozenset[str], context: Context) -> State:
     strata = order.strata_of(dropped.union(*(order.readers.get(name, ()) for name in names)))
     keys = {stratum_key(each.relations) for each in strata}
     keys.update(name for each in strata for name in each.relations)
-    heads = without_states(before.heads, sorted(key for key in keys if key in before.heads))
+    heads = before.heads.without(sorted(key for key in keys if key in before.heads))
     return replace(before, database=before.database.replace({}, drop=names), heads=heads)
 
 

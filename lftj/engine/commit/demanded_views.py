@@ -17,15 +17,16 @@ from collections.abc import Collection, Iterable, Mapping
 
 from lftj.join.context import Context
 from lftj.maintenance.inputs.rule_work import RuleWork
-from lftj.maintenance.refresh import Refreshed
-from lftj.maintenance.refresh import refresh as refresh_once
-from lftj.maintenance.rules.view_states import ViewState, ViewStates, stratum_key
 from lftj.program.normal_form import Stratum
 from lftj.program.program import Program
 from lftj.program.stratification import Stratification
 from lftj.scantree.frozen import record
 from lftj.storage.database import Database
 from lftj.storage.delta import Delta
+from lftj.views.graph import Apart, together
+from lftj.views.runner import Refreshed
+from lftj.views.runner import refresh as refresh_once
+from lftj.views.states import ViewStates, stratum_key
 
 
 def refresh(
@@ -33,13 +34,13 @@ def refresh(
     before: Database,
     database: Database,
     deltas: Mapping[str, Delta],
-    states: Mapping[str, ViewState],
+    states: ViewStates,
     context: Context,
     *,
     changed_rules: frozenset[str],
     was: Stratification,
 ) -> Refreshed:
-    """Bring every affected view of a program up to date: `maintenance.refresh.refresh`, as often as
+    """Bring every affected view of a program up to date: `views.runner.refresh`, as often as
     its cycles ask for more. Raises what that raises; nothing given is changed.
     """
     way = _Refresh(program, before, database, deltas, states, context, changed_rules, was)
@@ -56,7 +57,7 @@ class _Refresh:
     before: Database
     database: Database
     deltas: Mapping[str, Delta]
-    states: Mapping[str, ViewState]
+    states: ViewStates
     context: Context
     changed_rules: frozenset[str]
     was: Stratification
@@ -80,7 +81,7 @@ class _Refresh:
         rest = frozenset(range(len(self._order.strata))) - done
         self._pass(self.before, self.deltas, rest, self.changed_rules)
         found = {name: delta for name, delta in self.deltas.items() if name not in base}
-        return Refreshed(self.database, found, ViewStates.of(self.states), self.works)
+        return Refreshed(self.database, found, self.states, self.works)
 
     def _asking(self) -> dict[int, set[int]]:
         """The places of the strata of values that are asked for, by the last place of what they
@@ -114,10 +115,8 @@ class _Refresh:
         are not looked at.
         """
         keys = [key for place in places for key in _keys(self._order.strata[place])]
-        states = {key: self.states[key] for key in keys if key in self.states}
-        made = self._refresh(old, deltas, changed_rules, states, places)
-        left = {key: state for key, state in self.states.items() if key not in states}
-        self.database, self.states = made.database, left | dict(made.states)
+        made = self._refresh(old, deltas, changed_rules, self.states.of(keys), places)
+        self.database, self.states = made.database, self.states.beside(made.states, keys)
         self.works += made.works
         self._note(made.deltas)
 
@@ -126,7 +125,7 @@ class _Refresh:
         old: Database,
         deltas: Mapping[str, Delta],
         changed_rules: frozenset[str],
-        states: Mapping[str, ViewState] | None = None,
+        states: ViewStates | None = None,
         places: frozenset[int] | None = None,
     ) -> Refreshed:
         return refresh_once(
@@ -139,6 +138,7 @@ class _Refresh:
             changed_rules=changed_rules,
             was=self.was if changed_rules else self.program.stratified.order,
             places=places,
+            apart=apart_in(self.program),
         )
 
     def _note(self, deltas: Mapping[str, Delta]) -> None:
@@ -151,6 +151,13 @@ class _Refresh:
                 delta = Delta.insertion(self.database[name].columns())
             noted[name] = delta
         self.deltas = noted
+
+
+def apart_in(program: Program) -> Apart:
+    """The tag that keeps equal nodes of a program apart. Where cycles ask for values, relations are
+    brought up to date at different times, so each has its nodes for itself.
+    """
+    return str if program.asked else together
 
 
 def _keys(stratum: Stratum) -> Iterable[str]:

@@ -15,15 +15,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lftj.engine.commit.commit import Proposal, carry_out
+from lftj.engine.commit.demanded_views import apart_in
 from lftj.engine.durable.branch_tips import Kept, Tip
 from lftj.engine.machine_code.compiled_ahead import compile_for
 from lftj.engine.versions.ancestry import MAIN, Ancestry
 from lftj.engine.versions.state import State
 from lftj.frames.whole_files import sync_folder
 from lftj.heads.importable import aggregates_at, paths_of
-from lftj.maintenance.rules.view_states import ViewStates
-from lftj.maintenance.stored.stored_statistics import statistics_data, statistics_of
-from lftj.maintenance.stored.stored_views import views_data, views_of
 from lftj.program.description import described, restored
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
@@ -40,6 +38,8 @@ from lftj.storage.durable.stored_trees import (
 )
 from lftj.tuning import DEFAULT, Tuning
 from lftj.types.sources import Role, read_name, without_role
+from lftj.views.stored.stored_statistics import statistics_data, statistics_of
+from lftj.views.stored.stored_views import views_data, views_of
 
 if TYPE_CHECKING:
     from lftj.engine.live.engine import Engine
@@ -307,9 +307,10 @@ class OpenedRecord:
             self._engine.dictionary,
             self._trees,
             state.aggregates,
+            apart_in(state.program),
         )
         database = Database(relations, data["version"])
-        return replace(state, database=database, heads=ViewStates.of(states))
+        return replace(state, database=database, heads=states)
 
 
 def _require_names(names: Iterable[str]) -> None:

@@ -19,12 +19,13 @@ from lftj.engine.questions.question import Asked
 from lftj.engine.versions.result import Result
 from lftj.engine.versions.state import State
 from lftj.join.context import Context
-from lftj.maintenance.refresh import refresh
 from lftj.scantree.process.interrupts import interrupts_as_such
 from lftj.storage.database import Database
 from lftj.storage.delta import Columns
 from lftj.storage.relation import RelationVersion
 from lftj.syntax.attention import attending
+from lftj.views.runner import refresh
+from lftj.views.states import NO_STATES
 
 
 def read(engine: Engine, state: State, question: object) -> Asked:
@@ -53,7 +54,13 @@ def evaluated(
     database = state.database.replace(empty)
     with attending(context.budget.plan_on):
         return refresh(
-            asked.program, database, database, {}, {}, context, changed_rules=frozenset(asked.fresh)
+            asked.program,
+            database,
+            database,
+            {},
+            NO_STATES,
+            context,
+            changed_rules=frozenset(asked.fresh),
         ).database
 
 

@@ -8,9 +8,6 @@ from typing import TYPE_CHECKING
 from lftj.engine.calls.limits import short_of_memory
 from lftj.engine.versions.result import Result
 from lftj.engine.versions.state import State
-from lftj.maintenance.refresh import refresh
-from lftj.maintenance.rules.rule_state import RelationState
-from lftj.maintenance.rules.view_states import ViewState
 from lftj.program.normal_form import RelationSchema
 from lftj.scantree.frozen import frozen
 from lftj.scantree.process.interrupts import interrupts_as_such
@@ -18,6 +15,11 @@ from lftj.scantree.rows import difference
 from lftj.storage.delta import Delta
 from lftj.storage.relation import RelationVersion
 from lftj.types import INT
+from lftj.views.arms import JoinArm
+from lftj.views.join_node import JoinState
+from lftj.views.runner import refresh
+from lftj.views.states import NO_STATES, ViewStates
+from lftj.views.union_node import UnionState
 
 if TYPE_CHECKING:
     from lftj.engine.live.engine import Engine
@@ -53,7 +55,13 @@ def _discrepancies(engine: Engine, state: State) -> Iterator[Discrepancy]:
     bare = {name: RelationVersion.empty(program.relations[name], engine.arena) for name in derived}
     empty = state.database.replace(bare)
     fresh = refresh(
-        program, empty, empty, {}, {}, engine.context(state.aggregates), changed_rules=derived
+        program,
+        empty,
+        empty,
+        {},
+        NO_STATES,
+        engine.context(state.aggregates),
+        changed_rules=derived,
     )
     database = fresh.database
     for name, domain in state.program.asked.items():
@@ -63,7 +71,7 @@ def _discrepancies(engine: Engine, state: State) -> Iterator[Discrepancy]:
                 name, engine.change_set(state.version, program.relations[name], delta)
             )
     for name in sorted(derived):
-        supports = _supports(engine, state, name, state.heads.get(name), fresh.states.get(name))
+        supports = _supports(engine, state, name, fresh.states)
         if supports is not None:
             yield supports
         delta = database[name].difference(state.database[name])
@@ -72,17 +80,16 @@ def _discrepancies(engine: Engine, state: State) -> Iterator[Discrepancy]:
             yield Discrepancy(name, engine.change_set(state.version, schema, delta))
 
 
-def _supports(
-    engine: Engine, state: State, name: str, kept: ViewState | None, fresh: ViewState | None
-) -> Discrepancy | None:
-    """The support counts that are not what a fresh evaluation counts; rules kept by traces count
+def _supports(engine: Engine, state: State, name: str, anew: ViewStates) -> Discrepancy | None:
+    """The support counts that are not what a fresh evaluation counts; joins that keep traces count
     what their searches found.
     """
-    if not isinstance(kept, RelationState) or not isinstance(fresh, RelationState):
+    kept, fresh = state.heads.get(name), anew.get(name)
+    if not isinstance(kept, UnionState) or not isinstance(fresh, UnionState):
         return None
     if kept.support is None or fresh.support is None:
         return None
-    if any(rule.trace is not None for rule in (*kept.rules, *fresh.rules)):
+    if _traced(kept, state.heads) or _traced(fresh, anew):
         return None
     inserts, erases = (
         [*columns, counts] for columns, counts in (fresh.support.counts(), kept.support.counts())
@@ -93,3 +100,9 @@ def _supports(
     columns = state.program.stratified.relations[name].columns
     schema = RelationSchema(f"{name} (supports)", (*(columns or (("", INT),)), ("supports", INT)))
     return Discrepancy(schema.name, engine.change_set(state.version, schema, delta))
+
+
+def _traced(union: UnionState, states: ViewStates) -> bool:
+    """Test for an arm whose join keeps a trace."""
+    joins = (states.get(arm.key) for arm in union.arms if isinstance(arm, JoinArm))
+    return any(isinstance(join, JoinState) and join.trace is not None for join in joins)

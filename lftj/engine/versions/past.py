@@ -19,11 +19,11 @@ from typing import NamedTuple
 from lftj.engine.versions.result import Result
 from lftj.engine.versions.state import State
 from lftj.errors import DeclarationError, PastError
-from lftj.maintenance.rules.view_states import ViewStates
 from lftj.scantree.frozen import frozen
 from lftj.scantree.process.forking import held_while_forking
 from lftj.types import FLOAT, INT, STR, TIMESTAMP, Type
 from lftj.types.codes import shown
+from lftj.views.states import NO_STATES
 
 RECORDS = 1000
 """Records of commits that are kept in any case."""
@@ -77,12 +77,9 @@ def keep_of(value: object, *, files: bool) -> Keep:
     )
 
 
-_NO_STATES = ViewStates()  # a value, one for all versions
-
-
 def _without_states(state: State) -> State:
     """The state without what views are maintained with."""
-    return State(state.program, state.database, state.views, state.aggregates, _NO_STATES)
+    return State(state.program, state.database, state.views, state.aggregates, NO_STATES)
 
 
 class Entry(NamedTuple):

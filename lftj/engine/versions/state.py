@@ -7,13 +7,13 @@ from dataclasses import field
 
 from lftj.errors import UnknownNameError
 from lftj.heads.user import UserAggregate
-from lftj.maintenance.rules.view_states import ViewStates
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
 from lftj.scantree.frozen import frozen
 from lftj.storage.database import Database, base_name
 from lftj.storage.relation import RelationVersion
 from lftj.syntax.builder import Predicate
+from lftj.views.states import ViewStates
 
 
 def name_of(relation: str | Predicate) -> str:

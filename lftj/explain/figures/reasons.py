@@ -4,13 +4,10 @@ from __future__ import annotations
 
 STRATEGIES = {
     "choice anew": "all candidates are gathered again, and one of each domain is chosen",
-    "without a state": "it is evaluated once and nothing is kept, as for a question",
     "update": "each rule that stays is followed, and those that came or went are evaluated",
     "full evaluation": "the whole body is joined, and what updates need is kept",
     "trace": "the trace of the last evaluation tells which parts of the search a change can touch",
     "delta queries": "each changed row is joined with the other atoms",
-    "by groups": "assignments come in pieces of whole groups, which are aggregated at once",
-    "projection": "head rows come with their numbers of proofs",
     "least values": "the search ends at the first row of each group",
     "row scan": "the rows of one relation are read as they lie",
     "star join": "partners of the rows of one large relation are looked up by their keys",

@@ -14,7 +14,7 @@ from lftj.errors import UnknownNameError
 from lftj.explain.plans.analysis import BodyCost, PlanAnalysis
 from lftj.explain.plans.level_costs import Bodies
 from lftj.explain.plans.plan_parts import part_lines
-from lftj.explain.plans.upkeep import state_of, upkeep_lines
+from lftj.explain.plans.upkeep import is_searched, upkeep_lines
 from lftj.join.access import SemijoinReduction
 from lftj.join.plan import RulePlan, Statistics
 from lftj.join.run import BodyQuery, asked_first, plan_rule
@@ -213,7 +213,7 @@ class PlanReport:
         """The rows that the rule is evaluated over; None for all, as where it is traced or
         recursive.
         """
-        if not self._searched(plan):
+        if not is_searched(plan.rule, self._state):
             return None
         return SemijoinReduction.of(
             plan.rule,
@@ -224,17 +224,12 @@ class PlanReport:
 
     def _read_otherwise(self, plan: RulePlan) -> str:
         """The way in which rows are found where the rule is not searched."""
-        if not self._searched(plan):
+        if not is_searched(plan.rule, self._state):
             return ""
         context = self._engine.context(self._state.aggregates)
         query = BodyQuery(plan.rule, needed(plan.rule), self._state.database, context, plan.count)
         query.planned = (plan, self._state.database)
         return asked_first(query).explained()
-
-    def _searched(self, plan: RulePlan) -> bool:
-        """True when the rule is evaluated from nothing by itself: neither traced nor recursive."""
-        found = state_of(plan.rule, self._state)
-        return found is not None and found.trace is None
 
     def key_order(self, relation: str, order: tuple[int, ...]) -> str:
         """A relation with its columns in a key order, as `edge(y, x)`."""

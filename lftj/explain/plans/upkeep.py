@@ -4,15 +4,25 @@ reasons.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from lftj.engine.versions import State
 from lftj.maintenance.counting import StratumState
-from lftj.maintenance.rules import RelationState, RuleState, SharedHead, ViewState, shown_key
 from lftj.maintenance.trace import TraceState
 from lftj.program import FunctorRule, NormalRule
 from lftj.sensitivity import Position
 from lftj.storage import Database
+from lftj.views import (
+    Arm,
+    ExtremesArm,
+    GroupArm,
+    GroupState,
+    JoinArm,
+    JoinState,
+    UnionState,
+    ViewStates,
+    shown_key,
+)
 
 MemoryRow = tuple[str, int, int]
 """Name of a kept structure, its rows, and their bytes."""
@@ -20,52 +30,70 @@ MemoryRow = tuple[str, int, int]
 
 def upkeep_lines(rule: NormalRule | FunctorRule, state: State) -> Iterator[str]:
     """The lines about one rule in `ws.plan()`."""
-    found = state_of(rule, state)
-    if found is None:
+    arm = _arm_of(rule, state)
+    if arm is None:
         stratum = state.program.order.stratum_of(rule.relation)
         if stratum is not None and stratum.recursive:
             yield "    kept up to date with its recursive stratum"
         return
-    if found.body is not None and found.body.extremes is not None:
+    if isinstance(arm, ExtremesArm):
         yield (
             f"    kept up to date by looking up the first or last row of each group that changes "
-            f"in {found.body.extremes.relation}"
+            f"in {arm.extremes.relation}"
         )
         return
-    if found.head is not None:
-        yield from _shared_lines(found, found.head)
-    if found.trace is None:
+    found = state.heads.get(arm.group_key if isinstance(arm, GroupArm) else arm.key)
+    if isinstance(found, GroupState):
+        yield from _shared_lines(rule, found)
+    trace = _trace_of(found)
+    if trace is None:
         yield (
             "    kept up to date by delta queries: each changed row is joined with the other atoms"
         )
         return
-    body = found.trace.body
+    plan = trace.body.plan
     ends = (
         "every proof counted"
-        if body.plan.count
-        else f"from level {body.plan.group_level} on to the first proof"
+        if plan.count
+        else f"from level {plan.group_level} on to the first proof"
     )
     yield f"    kept up to date by its trace, {ends}:"
-    for position in body.shape.positions:
-        yield f"      {_upkeep(position, found.trace)}"
+    for position in trace.body.shape.positions:
+        yield f"      {_upkeep(position, trace)}"
 
 
-def state_of(rule: NormalRule | FunctorRule, state: State) -> RuleState | None:
-    """State of a rule; None where its recursive stratum has one for all, or none is kept."""
+def _arm_of(rule: NormalRule | FunctorRule, state: State) -> Arm | None:
+    """The arm of a rule; None where its recursive stratum has one state, or none is kept."""
     kept = state.heads.get(rule.relation)
-    return kept.state_of(rule) if isinstance(kept, RelationState) else None
+    arms = kept.arms if isinstance(kept, UnionState) else ()
+    return next((arm for arm in arms if arm.rule is rule), None)
 
 
-def _shared_lines(rule: RuleState, head: SharedHead) -> Iterator[str]:
-    """Describe the rules that share a body with an aggregated rule, and the state of its groups."""
-    others = [member.rule for member in head.shared.members if member.rule is not rule.rule]
+def is_searched(rule: NormalRule | FunctorRule, state: State) -> bool:
+    """Test for a rule that is evaluated from nothing by itself: neither traced nor recursive."""
+    arm = _arm_of(rule, state)
+    if arm is None:
+        return False
+    key = arm.group_key if isinstance(arm, GroupArm) else arm.key
+    return _trace_of(state.heads.get(key)) is None
+
+
+def _trace_of(found: object) -> TraceState | None:
+    if isinstance(found, GroupState):
+        return found.join.trace
+    return found.trace if isinstance(found, JoinState) else None
+
+
+def _shared_lines(rule: NormalRule | FunctorRule, groups: GroupState) -> Iterator[str]:
+    """Describe the rules that read the same groups, and what is kept of them."""
+    others = [member.rule for member in groups.group.members if member.rule is not rule]
     if others:
         names = ", ".join(f"{other.relation} (rule #{other.source})" for other in others)
         yield (
             f"    shares one evaluation of its body at each commit, and what is kept of the "
             f"groups, with {names}"
         )
-    yield f"    keeps {', '.join(head.aggregate.memory)}"
+    yield f"    keeps {', '.join(groups.aggregate.memory)}"
 
 
 def _upkeep(position: Position, trace: TraceState) -> str:
@@ -92,9 +120,7 @@ def describe_position(position: Position, trace: TraceState) -> str:
     )
 
 
-def all_memory_rows(
-    database: Database, heads: Mapping[str, ViewState]
-) -> Iterator[tuple[str, str, int, int]]:
+def all_memory_rows(database: Database, heads: ViewStates) -> Iterator[tuple[str, str, int, int]]:
     """Memory of every relation: its key orders, then the state kept for it beside its rows: its
     name, the structure, rows and bytes. By name.
     """
@@ -107,32 +133,37 @@ def all_memory_rows(
                 relation.count,
                 size,
             )
-    for name, kept in sorted(heads.items()):
-        yield from ((shown_key(name), *each) for each in memory_rows(kept))
+    for name in sorted(heads):
+        yield from ((shown_key(name), *each) for each in memory_rows(name, heads))
 
 
-def memory_rows(kept: ViewState) -> Iterator[MemoryRow]:
-    """List the structures kept for one relation or recursive stratum beside its rows."""
+def memory_rows(name: str, heads: ViewStates) -> Iterator[MemoryRow]:
+    """List the structures kept for one relation or recursive stratum beside its rows. What several
+    rules share is told with the first of them.
+    """
+    kept = heads.get(name)
     if isinstance(kept, StratumState):
         rows = sum(relation.count for relation in kept.relations.values())
         yield "(iterations and proofs)", rows, kept.bytes
-    if not isinstance(kept, RelationState):
+    if not isinstance(kept, UnionState):
         return
     if kept.support is not None:
         yield "(supports)", len(kept.support), kept.support.memory
-    for rule in kept.rules:
-        if (
-            rule.head is None or rule.head.shared.members[0].rule is rule.rule
-        ):  # what several share is told once
-            yield from _rule_memory(rule)
+    for arm in kept.arms:
+        if isinstance(arm, GroupArm):
+            found = heads.get(arm.group_key)
+            if isinstance(found, GroupState) and found.group.members[0].rule is arm.rule:
+                users = found.group.users
+                for what, size in found.aggregate.memory.items():
+                    yield f"(head of {users}: {what})", len(found.aggregate), size
+                yield from _index_rows(users, found.join.trace)
+        elif isinstance(arm, JoinArm):
+            yield from _index_rows(f"rule {arm.name}", _trace_of(heads.get(arm.key)))
 
 
-def _rule_memory(rule: RuleState) -> Iterator[MemoryRow]:
-    users = rule.head.users if rule.head is not None else f"rule #{rule.rule.source}"
-    if rule.head is not None:
-        for what, size in rule.head.aggregate.memory.items():
-            yield f"(head of {users}: {what})", len(rule.head.aggregate), size
-    if rule.trace is not None:
-        for key, index in rule.trace.indices.items():
-            where = describe_position(rule.trace.body.shape.by_key[key], rule.trace)
-            yield f"(index of {users}: {where}, {index.granularity})", len(index), index.bytes
+def _index_rows(users: str, trace: TraceState | None) -> Iterator[MemoryRow]:
+    if trace is None:
+        return
+    for key, index in trace.indices.items():
+        where = describe_position(trace.body.shape.by_key[key], trace)
+        yield f"(index of {users}: {where}, {index.granularity})", len(index), index.bytes

@@ -99,6 +99,25 @@ def choose_trace(
     )
 
 
+def trace_of_all(
+    rule: NormalRule, needed: tuple[int, ...], relations: Relations, context: Context
+) -> TraceChoice | None:
+    """A trace with one interval for each context at every position, for a body whose delta queries
+    searched in vain: where a search ends before it comes to an atom, no change of that atom touches
+    it. None where there is nothing to log, or no room for it. O(positions · levels²).
+    """
+    if context.resources.trace_budget <= context.resources.traced() or not rule.atoms:
+        return None
+    if any(all(argument is None for argument in probe.args) for probe in rule.negated):
+        return None  # as in `choose_trace`
+    plan = plan_rule(rule, relations, context, needed=needed, count=True)
+    body = TracedBody(rule, plan, context.resources.dictionary)
+    chosen = {position.key: hull() for position in body.shape.indexable}
+    if not chosen or _loses_bounds(body) or _too_wide(body, chosen):
+        return None
+    return TraceChoice(body, chosen, dict.fromkeys(chosen, "delta queries searched in vain"))
+
+
 def _forced(body: TracedBody, override: TraceOverride) -> TraceChoice:
     chosen = {position.key: override.granularity(position) for position in body.shape.indexable}
     return TraceChoice(body, chosen, dict.fromkeys(chosen, "asked for"))

@@ -14,7 +14,18 @@ from functools import cache
 from pathlib import Path
 
 _LFTJ = Path(__file__).absolute().parents[2]
-_LAYERS = ("heads", "join", "maintenance", "program", "storage", "syntax", "tuning", "types")
+_LAYERS = (
+    "functions",
+    "heads",
+    "join",
+    "maintenance",
+    "program",
+    "storage",
+    "syntax",
+    "tuning",
+    "types",
+    "views",
+)
 
 
 def sources(*layers: str) -> list[Path]:

@@ -9,8 +9,7 @@ from math import fsum
 from typing import Any
 
 import lftj
-from lftj.maintenance.rules.rule_state import RelationState
-from lftj.maintenance.rules.shared_head import SharedHead
+from lftj.views.group_node import GroupState
 
 Edge = tuple[int, int, int, str]
 Values = list[tuple[int, str, int]]
@@ -87,11 +86,13 @@ def expected(
     return sorted((x, RULES[name][2](rows)) for x, rows in groups.items())
 
 
-def shared_heads(workspace: lftj.Workspace) -> list[SharedHead]:
-    """The states of all aggregated heads, each once."""
-    states = workspace._backend.state.heads.values()  # type: ignore[attr-defined]
-    rules = [rule for state in states if isinstance(state, RelationState) for rule in state.rules]
-    return list({id(rule.head): rule.head for rule in rules if rule.head is not None}.values())
+def groups_of(workspace: lftj.Workspace) -> list[GroupState]:
+    """The states of all group nodes."""
+    states = workspace._backend.state.heads  # type: ignore[attr-defined]
+    found = [state for state in states.values() if isinstance(state, GroupState)]
+    assert {state.group.key for state in found} == set(states.graph.groups)
+    assert all(state.group is states.graph.groups[state.group.key] for state in found)
+    return found
 
 
 def kept(workspace: lftj.Workspace) -> list[str]:

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lftj
-from lftj.maintenance.rules.extremes import extremes_of
 from lftj.program.normal_form import NormalRule
 from lftj.tuning import DEFAULT
+from lftj.views.extremes import extremes_of
 
 OFFER = ".decl offer(item: symbol, shop: number, cost: number)\n"
 VIEWS = """

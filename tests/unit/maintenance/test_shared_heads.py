@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import lftj
 from lftj.heads.ordered_rows import OrderedRows
-from tests.unit.maintenance.sharing import RULES, Edge, declared, expected, kept, shared_heads
+from tests.unit.maintenance.sharing import RULES, Edge, declared, expected, groups_of, kept
 
 EDGES: list[Edge] = [(x, y, 10 * x + y, f"t{(7 * x + y) % 5}") for x in range(4) for y in range(5)]
 WEIGHTS = [(y, 3 * y % 4) for y in range(4)]
@@ -107,7 +107,7 @@ def test_two_heads_of_which_each_could_tell_the_other() -> None:
     insert(workspace, "e", EDGES)
     insert(workspace, "f", WEIGHTS)
     delete(workspace, "e", EDGES[3:9])
-    assert len(shared_heads(workspace)) == 2
+    assert len(groups_of(workspace)) == 2
     assert (workspace.profile(last=1).steps > 0).sum() == 1
     assert workspace.verify() == []
 
@@ -130,8 +130,8 @@ def test_ordered_rows_are_there_once_and_named_after_all_their_users() -> None:
         loaded("lo", "comma"),
         loaded("lo", "hi", "keyed", "comma", "dash", "first", "last"),
     )
-    assert [head.users for head in shared_heads(one)] == ["rules #1, #2"]
-    assert len(shared_heads(all_of_them)) == 1
+    assert [each.group.users for each in groups_of(one)] == ["rules #1, #2"]
+    assert len(groups_of(all_of_them)) == 1
     rows = [what for what in kept(all_of_them) if "rows in order" in what]
     assert rows == [
         f"(head of rules #1, #2, #3, #4, #5, #6, #7: rows in order of ({types}))"
@@ -174,10 +174,10 @@ def test_plan_tells_with_whom_a_rule_shares() -> None:
 )
 def test_a_rule_that_comes_reads_what_is_kept(first: str, second: str) -> None:
     workspace = loaded(first, "size")
-    (before,) = shared_heads(workspace)
+    (before,) = groups_of(workspace)
     workspace.add_rule(RULES[second][1])
     assert workspace.profile(last=1).steps.sum() == 0
-    (after,) = shared_heads(workspace)
+    (after,) = groups_of(workspace)
     roots = [
         {state.rows.tree.root for state in head.aggregate.kept if isinstance(state, OrderedRows)}
         for head in (before, after)
@@ -197,14 +197,14 @@ def test_a_rule_that_asks_for_more_has_the_body_evaluated_once() -> None:
     assert (
         workspace.profile(last=1).steps > 0
     ).sum() <= 2  # the change of what was there, and the whole
-    assert len(shared_heads(workspace)) == 1
+    assert len(groups_of(workspace)) == 1
     check(workspace, ("size", "lo", "comma", "last"), EDGES[1:])
 
 
 def test_a_rule_that_goes_takes_what_it_alone_needed() -> None:
     workspace = loaded("lo", "comma", "hi")
     workspace.remove_rule(workspace.rules[0])
-    assert [head.users for head in shared_heads(workspace)] == ["rules #2, #3"]
+    assert [each.group.users for each in groups_of(workspace)] == ["rules #2, #3"]
     check(workspace, ("comma", "hi"))
     workspace.remove_rule(next(rule for rule in workspace.rules if "concat" in str(rule)))
     assert kept(workspace) == [
@@ -223,7 +223,7 @@ def test_another_rule_for_the_same_view_in_one_commit() -> None:
         transaction.insert("e", [(2, 2, 500, "zz")])
     assert workspace["lo"].fetchall() == workspace["hi"].fetchall()
     assert workspace.verify() == []
-    assert [head.users for head in shared_heads(workspace)] == ["rules #2, #3"]
+    assert [each.group.users for each in groups_of(workspace)] == ["rules #2, #3"]
 
 
 def test_the_least_goes_again_and_again_until_the_group_is_gone_and_all_come_back() -> None:
@@ -296,7 +296,5 @@ def test_rules_come_and_go_as_rows_do(steps: list[Any], elastic: float) -> None:
             transaction.insert("f", sorted(moved - weights))
             transaction.delete("f", sorted(moved & weights))
         edges, weights = (edges | wanted) - unwanted, weights ^ moved
-        assert len(shared_heads(workspace)) == 1 + ("far" in handles) + (
-            not handles.keys() <= {"far"}
-        )
+        assert len(groups_of(workspace)) == 1 + ("far" in handles) + (not handles.keys() <= {"far"})
         check(workspace, handles, edges, weights)

@@ -5,6 +5,7 @@ budget does.
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import pytest
 
@@ -231,4 +232,52 @@ def test_indices_whose_updates_are_given_up_again_and_again_are_dropped():
     assert outcomes == ["fallback", "fallback", "update", "update"]
     assert work(workspace)["steps"] < 5_000
     assert "delta queries" in str(workspace.plan(workspace.rules[-1]))
+    assert workspace.verify() == []
+
+
+# ── joins that change their way ───────────────────────────────────────────────────────────────────
+DEAD_END = """
+.decl A(x: number)  .decl B(x: number, y: number)  .decl C(y: number, z: number)  .decl D(z: number)
+.decl F(x: number, y: number, z: number)
+F(x, y, z) :- A(x), B(x, y), C(y, z), D(z).
+"""
+
+
+def dead_end(rows: int) -> Any:
+    """A workspace whose changes of C join half of B, of which A has none."""
+    workspace = lftj.connect()
+    with workspace.transaction() as tx:
+        tx.add_rules(DEAD_END)
+        tx.insert("A", [(2 * i,) for i in range(rows)])
+        tx.insert("B", [(2 * i + 1, i % 7) for i in range(rows)])
+        tx.insert("C", [(y, z) for y in range(7) for z in range(10)])
+        tx.insert("D", [(z,) for z in range(12)])
+    return workspace
+
+
+def toggled(workspace: Any, times: int, relation: str = "C", row: Any = (0, 10)) -> list[int]:
+    """Kernel steps of so many commits, in which a row comes and goes."""
+    taken: list[int] = []
+    for number in range(times):
+        with workspace.transaction() as tx:
+            (tx.delete if number % 2 else tx.insert)(relation, [row])
+        taken.append(int(workspace.profile(last=1).steps.sum()))
+    return taken
+
+
+@pytest.mark.parametrize("rows", [1000, 16_000, 100_000])
+def test_delta_queries_that_search_in_vain_make_room_for_a_trace(rows: int) -> None:
+    workspace = dead_end(rows)
+    assert toggled(workspace, 6)[2:] == [0, 0, 0, 0]
+    assert toggled(workspace, 2, "A", (1,)) != [0, 0]
+    assert workspace.verify() == []
+
+
+def test_a_trace_that_is_dearer_than_delta_queries_were_goes() -> None:
+    workspace = dead_end(2000)
+    assert toggled(workspace, 4)[-1] == 0
+    workspace.load("A", [(2 * i + 1,) for i in range(2000)])
+    toggled(workspace, 8, "B", (8001, 3))
+    toggled(workspace, 12)
+    assert set(workspace.profile(last=1).strategy) == {"delta queries"}
     assert workspace.verify() == []

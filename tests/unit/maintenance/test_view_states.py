@@ -1,5 +1,5 @@
-"""Notes beside the states of views agree with the states themselves; states of no use under new
-rules are gone.
+"""The states of nodes are those of the graph that the program has; states of no use under new rules
+are gone.
 """
 
 from __future__ import annotations
@@ -11,36 +11,44 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lftj
-from lftj.maintenance.rules.view_states import ViewStates, rules_of
 from lftj.maintenance.trace.trace_planner import TraceOverride
 from lftj.sensitivity import hull
-from tests.unit.maintenance.sharing import RULES, declared, shared_heads
+from lftj.views.graph import NO_VIEWS, together
+from lftj.views.group_node import GroupState
+from lftj.views.join_node import JoinState
+from tests.unit.maintenance.sharing import RULES, declared, groups_of
 
 TEXTS = [rule for _, rule, _ in RULES.values()]
 
 
 def check(workspace: Any) -> None:
-    """The states know what one makes of them from nothing."""
-    states: ViewStates = workspace._backend.state.heads
-    anew = ViewStates.of(dict(states))
-    heads = [
-        (name, rule.head)
-        for name, state in states.items()
-        for rule in rules_of(state)
-        if rule.head is not None
-    ]
-    for _, head in heads:
-        assert states.sharing(head.shared.same_body) == anew.sharing(head.shared.same_body)
-        assert states.sharing(head.shared.same_body)[head.shared.key] == {
-            name for name, each in heads if each.shared.key == head.shared.key
-        }
-    traces = {
-        id(rule.trace): rule.trace.bytes
-        for state in states.values()
-        for rule in rules_of(state)
-        if rule.trace is not None
+    """The states are those of the graph's nodes, and the graph is that of the program."""
+    state = workspace._backend.state
+    states, graph = state.heads, state.heads.graph
+    order = state.program.stratified.order
+    anew = NO_VIEWS.with_strata(
+        [each for each in order.strata if each.relations[0] in graph.unions],
+        state.program.stratified.relations,
+        workspace._backend.tuning,
+        together,
+    )
+    assert graph.unions.keys() == anew.unions.keys() == {*graph.unions} & {*order.place}
+    assert graph.groups.keys() == anew.groups.keys()
+    assert graph.bodies == anew.bodies
+    assert {key: readers for key, (_, readers) in graph.joins.items()} == {
+        key: readers for key, (_, readers) in anew.joins.items()
     }
-    assert states.traced == anew.traced == sum(traces.values())
+    for key, group in graph.groups.items():
+        assert {id(each.rule) for each in group.members} == {
+            id(each.rule) for each in anew.groups[key].members
+        }
+    nodes = {*graph.unions, *graph.groups, *graph.joins}
+    assert {key for key in states if not key.startswith("#stratum")} == nodes
+    assert states.traced == sum(
+        each.bytes if isinstance(each, JoinState) else each.join.bytes
+        for each in states.values()
+        if isinstance(each, JoinState | GroupState)
+    )
 
 
 @given(
@@ -106,7 +114,7 @@ def test_a_shared_head_forgets_a_rule_that_becomes_part_of_a_cycle() -> None:
     workspace.load("f", [(2, 2), (3, 3)])
     workspace.add_rules("lo(x, min(v)) :- back(x, v).\nback(x, min(v)) :- lo(x, v).")
     assert [
-        member.rule.relation for head in shared_heads(workspace) for member in head.shared.members
+        member.rule.relation for head in groups_of(workspace) for member in head.group.members
     ] == ["hi"]
     check(workspace)
     workspace.load("e", [(1, 2, 1, "t"), (1, 2, 7, "t")])

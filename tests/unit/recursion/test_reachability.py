@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 import lftj
-from lftj.maintenance.ladder import OPTIONAL, STRATA
+from lftj.maintenance.ladder import STRATA
 from lftj.maintenance.reachability import doubt
 from lftj.maintenance.reachability.graph_kernels import BOTH, Steps, components
 from lftj.scantree import Tree
+from lftj.views.strategies import OPTIONAL
 from tests.unit.recursion.programs import expected
 
 DECLARED = """

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import lftj
-from lftj.maintenance.rules.delta_query import DeltaQuery
 from lftj.storage.relation import RelationVersion
+from lftj.views.delta_query import DeltaQuery
 
 PROGRAM = """
 .decl sale(id: number, item: number, shop: number, amount: number)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from lftj.join.plan.cardinality import RelationStatistics, Statistics
-from lftj.maintenance.stored.stored_statistics import statistics_data, statistics_of
+from lftj.views.stored.stored_statistics import statistics_data, statistics_of
 
 
 def test_estimates_are_opened_as_they_were_stored() -> None:

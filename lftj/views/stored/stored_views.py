@@ -1,4 +1,4 @@
-"""Stored state of views: support counts, heads, indices, and recursive strata with their
+"""Stored states of nodes: support counts, groups, indices, and recursive strata with their
 iterations.
 """
 
@@ -20,20 +20,6 @@ from lftj.maintenance.deletion.ranks import Ranks
 from lftj.maintenance.deletion.supports import Supports, ranked_name, with_rank
 from lftj.maintenance.deletion.trail import Trail
 from lftj.maintenance.lattice.optimal_support import support_rule
-from lftj.maintenance.rules.body import Body
-from lftj.maintenance.rules.chosen_state import ChosenState
-from lftj.maintenance.rules.extremes import extremes_of
-from lftj.maintenance.rules.rule_state import RelationState, RuleState
-from lftj.maintenance.rules.shared_head import SharedHead
-from lftj.maintenance.rules.view_states import ViewState
-from lftj.maintenance.stored.stored_heads import (
-    NotStoredError,
-    Rule,
-    number_of,
-    shared_head_data,
-    shared_head_of,
-)
-from lftj.maintenance.stored.stored_traces import trace_data, trace_of
 from lftj.program.monotone import Lattice
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema
 from lftj.scantree.frozen import frozen
@@ -46,6 +32,22 @@ from lftj.storage.durable.stored_trees import (
 from lftj.tuning import DEFAULT
 from lftj.types.dictionary import Dictionary
 from lftj.types.sources import read_name
+from lftj.views.arms import Arm, GroupArm, JoinArm
+from lftj.views.extremes import extremes_of
+from lftj.views.graph import NO_VIEWS, Apart, GraphChange
+from lftj.views.group_node import GroupState
+from lftj.views.join_node import JoinState
+from lftj.views.run import NodeState
+from lftj.views.states import ViewStates
+from lftj.views.stored.stored_groups import (
+    NotStoredError,
+    Rule,
+    group_data,
+    group_state_of,
+    number_of,
+)
+from lftj.views.stored.stored_traces import trace_data, trace_of
+from lftj.views.union_node import UnionState
 
 _ANY_WIDTH = 1 << 30
 """A stored rule that aggregates without a head is read off a key order, however wide it is."""
@@ -54,28 +56,30 @@ _COST = ("work", "steps", "alone", "used", "failures", "spent", "changes")
 
 
 class ViewWriter:
-    """Makes data of states, rules by their number. `heads`: what rules keep together, once each."""
+    """Makes data of states, rules by their number. `groups`: the states of group nodes, once
+    each.
+    """
 
-    def __init__(self, rules: Sequence[Rule], trees: StoredTrees):
-        self.heads: list[dict[str, Any]] = []
-        self._rules, self._trees = rules, trees
-        self._numbers: dict[int, int] = {}
+    def __init__(self, states: ViewStates, rules: Sequence[Rule], trees: StoredTrees):
+        self.groups: list[dict[str, Any]] = []
+        self._states, self._rules, self._trees = states, rules, trees
+        self._numbers: dict[str, int] = {}
 
-    def view(self, state: ViewState) -> dict[str, Any]:
-        """The state of a view, or of a recursive stratum, as data."""
+    def view(self, state: NodeState) -> dict[str, Any]:
+        """The state of a union, or of a recursive stratum, as data."""
         if isinstance(state, Uncounted):
             known = [state.failures, state.patience, state.work, state.steps, state.counting]
             return {"alone": known, "ranks": self._ranks(state.ranks)}
         if isinstance(state, StratumState):
             return self._stratum(state)
-        assert isinstance(state, RelationState)
+        assert isinstance(state, UnionState)
         support = None if state.support is None else self._trees.number(state.support.tree)
         chosen = (
             {"candidates": relation_data(state.candidates, self._trees)}
-            if isinstance(state, ChosenState)
+            if state.candidates is not None
             else {}
         )
-        return {"rules": [self._rule(each) for each in state.rules], "support": support, **chosen}
+        return {"rules": [self._arm(each) for each in state.arms], "support": support, **chosen}
 
     def _ranks(self, ranks: Ranks | Trail | None) -> dict[str, Any] | None:
         if not isinstance(ranks, Ranks):
@@ -113,36 +117,40 @@ class ViewWriter:
             [list(order), self._trees.number(relation.tree(order))] for order in relation.orders()
         ]
 
-    def _rule(self, state: RuleState) -> dict[str, Any]:
-        trace = None if state.own_trace is None else trace_data(state.own_trace, self._trees)
-        head = None if state.head is None else self._head(state.head)
-        return {
-            "rule": number_of(state.rule, self._rules),
-            "work": state.work,
-            "trace": trace,
-            "head": head,
-        }
+    def _arm(self, arm: Arm) -> dict[str, Any]:
+        """An arm with what its node keeps."""
+        data = {"rule": number_of(arm.rule, self._rules), "work": 0, "trace": None, "head": None}
+        if isinstance(arm, GroupArm):
+            data["head"] = self._group(arm.group_key)
+        elif isinstance(arm, JoinArm):
+            state = self._states[arm.key]
+            assert isinstance(state, JoinState)
+            data["work"] = state.work
+            data["trace"] = None if state.trace is None else trace_data(state.trace, self._trees)
+        return data
 
-    def _head(self, head: SharedHead) -> int:
-        if id(head) not in self._numbers:
-            data = shared_head_data(head, self._rules, self._trees)
-            self._numbers[id(head)] = len(self.heads)
-            self.heads.append(data)
-        return self._numbers[id(head)]
+    def _group(self, key: str) -> int:
+        """The number of a group node's state."""
+        if key not in self._numbers:
+            state = self._states[key]
+            assert isinstance(state, GroupState)
+            data = group_data(state, self._rules, self._trees)
+            self._numbers[key] = len(self.groups)
+            self.groups.append(data)
+        return self._numbers[key]
 
 
-def views_data(
-    states: Mapping[str, ViewState], rules: Sequence[Rule], trees: StoredTrees
-) -> dict[str, Any]:
+def views_data(states: ViewStates, rules: Sequence[Rule], trees: StoredTrees) -> dict[str, Any]:
     """States of views as data, but for those that have no pages: such views are evaluated anew
     when their inputs change next. O(rules).
     """
-    writer = ViewWriter(rules, trees)
+    writer = ViewWriter(states, rules, trees)
     views = dict[str, Any]()
     for name, state in states.items():
-        with suppress(NotStoredError):
-            views[name] = writer.view(state)
-    return {"views": views, "heads": writer.heads}
+        if not isinstance(state, GroupState | JoinState):
+            with suppress(NotStoredError):
+                views[name] = writer.view(state)
+    return {"views": views, "heads": writer.groups}
 
 
 def views_of(
@@ -153,47 +161,72 @@ def views_of(
     dictionary: Dictionary,
     trees: OpenedTrees,
     verbs: Mapping[str, UserAggregate],
-) -> dict[str, ViewState]:
-    """The states again. `verbs`: the aggregates of users by name. Raises LookupError or ValueError
-    for what does not fit the program.
+    apart: Apart,
+) -> ViewStates:
+    """The states again, with their graph. `verbs`: the aggregates of users by name; `apart` as in
+    `lftj.views.graph`. Raises LookupError or ValueError for what does not fit the program.
     """
-    heads = [
-        shared_head_of(each, rules, relations, dictionary, trees, verbs) for each in data["heads"]
-    ]
-    reader = ViewReader(relations, rules, schemas, heads, dictionary, trees)
-    named = ((read_name(text), each) for text, each in data["views"].items())
-    return {name: reader.view(name, each) for name, each in named}
+    reader = ViewReader(relations, rules, schemas, dictionary, trees, verbs)
+    named = {read_name(text): each for text, each in data["views"].items()}
+    grouped = {number for each in data["heads"] for number in each["members"]}
+    ids = {id(rules[number]) for number in grouped}
+    change = GraphChange(
+        NO_VIEWS,
+        lambda rule: None if id(rule) in ids else extremes_of(rule, DEFAULT, _ANY_WIDTH),
+        apart,
+    )
+    keys = [change.share(reader.normal(each["members"])) for each in data["heads"]]
+    for name, each in named.items():
+        if "support" in each:
+            made = tuple(rules[arm["rule"]] for arm in each["rules"])
+            change.derive(schemas[name], made)
+    graph = change.done()
+    states = dict[str, NodeState]()
+    for key, each in zip(keys, data["heads"], strict=True):
+        states[key] = group_state_of(each, graph.groups[key], relations, dictionary, trees, verbs)
+    for name, each in named.items():
+        if "support" not in each:
+            states[name] = reader.stratum(each)
+            continue
+        arms = graph.unions[name].arms
+        states[name] = reader.union(name, each, arms)
+        for arm, known in zip(arms, each["rules"], strict=True):
+            if isinstance(arm, JoinArm):
+                states[arm.key] = reader.join(arm, known)
+    return ViewStates(graph, states)
 
 
 @frozen
 class ViewReader:
-    """Makes states again from data. `relations` and `rules` are those of the part, `heads` what
-    rules keep together.
-    """
+    """Makes states again from data. `relations` and `rules` are those of the part."""
 
     relations: Relations
     rules: Sequence[Rule]
     schemas: Mapping[str, RelationSchema]
-    heads: Sequence[SharedHead]
     dictionary: Dictionary
     trees: OpenedTrees
+    verbs: Mapping[str, UserAggregate]
 
-    def view(self, name: str, data: dict[str, Any]) -> ViewState:
-        """The state of a view or stratum again. Raises LookupError or ValueError for what does not
-        fit the program.
-        """
+    def union(self, name: str, data: dict[str, Any], arms: tuple[Arm, ...]) -> UnionState:
+        """The state of a union."""
+        support = None if data["support"] is None else SupportState(self.trees[data["support"]])
+        if "candidates" not in data:
+            return UnionState(arms, support)
+        schema = replace(self.schemas[name], choice=())
+        return UnionState(arms, support, relation_of(data["candidates"], schema, self.trees))
+
+    def join(self, arm: JoinArm, data: dict[str, Any]) -> JoinState:
+        """The state of a join."""
+        trace = None
+        if data["trace"] is not None:
+            trace = trace_of(data["trace"], arm.join, self.relations, self.dictionary, self.trees)
+        return JoinState(arm.join, data["work"], trace)
+
+    def stratum(self, data: dict[str, Any]) -> NodeState:
+        """The state of a recursive stratum."""
         if "alone" in data:
             return Uncounted(*data["alone"], ranks=self._ranks(data.get("ranks")))
-        if "stratum" in data:
-            return self._stratum(data)
-        support = None if data["support"] is None else SupportState(self.trees[data["support"]])
-        rules = tuple(map(self._rule, data["rules"]))
-        if "candidates" not in data:
-            return RelationState(rules, support)
-        candidates = relation_of(
-            data["candidates"], replace(self.schemas[name], choice=()), self.trees
-        )
-        return ChosenState(rules, support, candidates)
+        return self._stratum(data)
 
     def _ranks(self, data: dict[str, Any] | None) -> Ranks | None:
         if data is None:
@@ -224,7 +257,7 @@ class ViewReader:
         }
         queries = (
             RuleQueries(support_rule(rule, best), frozenset(schemas))
-            for rule in self._normal(data["rules"])
+            for rule in self.normal(data["rules"])
         )
         return StratumState(
             schemas,
@@ -239,20 +272,10 @@ class ViewReader:
         trees = {tuple(order): self.trees[number] for order, number in orders}
         return IteratedRelation(iterated_schema(schema), self.trees.arena, trees)
 
-    def _normal(self, numbers: Sequence[int]) -> list[NormalRule]:
+    def normal(self, numbers: Sequence[int]) -> list[NormalRule]:
+        """The conjunctive ones of the rules with these numbers."""
         return [
             rule
             for rule in (self.rules[number] for number in numbers)
             if isinstance(rule, NormalRule)
         ]
-
-    def _rule(self, data: dict[str, Any]) -> RuleState:
-        rule = self.rules[data["rule"]]
-        if not isinstance(rule, NormalRule):
-            return RuleState(rule, None, work=data["work"])
-        if data["head"] is not None:
-            return RuleState.sharing(rule, self.heads[data["head"]])
-        body, trace = Body(rule, extremes_of(rule, DEFAULT, _ANY_WIDTH)), None
-        if data["trace"] is not None:
-            trace = trace_of(data["trace"], body, self.relations, self.dictionary, self.trees)
-        return RuleState(rule, body, data["work"], trace)

@@ -1,5 +1,5 @@
-"""Relations with one choice domain that do not depend on themselves, updated like `min`: a change
-of candidates touches only its groups.
+"""Choice: what a choice domain lets through of the candidates that a union finds, outside
+recursion, followed like `min`: a change of candidates touches only its groups.
 
 Of the candidates with the same value of the domain the least is chosen (`heads.choice`), so groups
 do not depend on one another. The state has the candidates with their support, like the rows of any
@@ -17,45 +17,39 @@ import numpy as np
 
 from lftj.heads.choice import choose
 from lftj.heads.support_state import SupportState
-from lftj.maintenance.rules.rule_state import RelationState
 from lftj.program.normal_form import RelationSchema
 from lftj.scantree import Arena, after_prefix
-from lftj.scantree.frozen import frozen
 from lftj.scantree.rows import contains, difference, sort_rows
 from lftj.storage.delta import Columns, Delta
 from lftj.storage.relation import Order, RelationVersion
 from lftj.types.dictionary import Dictionary
+from lftj.views.union_node import UnionState
 
 
-@frozen
-class ChosenState(RelationState):
-    """State of such a relation: its `candidates`, and for them the state of any view's rows."""
+def with_candidates(
+    schema: RelationSchema, rows: Columns, state: UnionState, arena: Arena
+) -> UnionState:
+    """The state of these candidates, sorted and distinct, which a union derived with `state`.
+    O(n).
+    """
+    support = state.support
+    if support is None:
+        support = SupportState.build(arena, rows, np.ones(len(rows[0]), np.int64))
+    identity: Order = tuple(range(len(rows)))
+    trees = {identity: support.tree.without_values()}
+    candidates = RelationVersion(replace(schema, choice=()), arena, trees)
+    return UnionState(state.arms, support, candidates)
 
-    candidates: RelationVersion
 
-    @staticmethod
-    def of(
-        schema: RelationSchema, rows: Columns, state: RelationState, arena: Arena
-    ) -> ChosenState:
-        """The state of these candidates, sorted and distinct, which were derived with `state`.
-        O(n).
-        """
-        support = state.support
-        if support is None:
-            support = SupportState.build(arena, rows, np.ones(len(rows[0]), np.int64))
-        identity: Order = tuple(range(len(rows)))
-        candidates = RelationVersion(
-            replace(schema, choice=()), arena, {identity: support.tree.without_values()}
-        )
-        return ChosenState(state.rules, support, candidates)
-
-    def after(self, state: RelationState, delta: Delta) -> ChosenState:
-        """The state once an update of the candidates gave `state` and this net change of them. O(δ
-        log n).
-        """
-        assert state.support is not None
-        known = {tuple(range(len(delta.inserts))): state.support.tree.without_values()}
-        return ChosenState(state.rules, state.support, self.candidates.apply(delta, known))
+def with_change(state: UnionState, delta: Delta) -> tuple[UnionState, RelationVersion]:
+    """The state once an update gave the union this support and this net change of the candidates,
+    and these. O(δ log n).
+    """
+    assert state.support is not None
+    assert state.candidates is not None
+    known = {tuple(range(len(delta.inserts))): state.support.tree.without_values()}
+    candidates = state.candidates.apply(delta, known)
+    return UnionState(state.arms, state.support, candidates), candidates
 
 
 def one_domain(schema: RelationSchema) -> bool:

@@ -1,4 +1,4 @@
-"""Stored state of aggregated heads: their groups, and the trees behind their functions."""
+"""Stored state of group nodes: their groups, and the trees behind their functions."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ from lftj.heads.unordered_extremes import UnorderedExtremes
 from lftj.heads.user import UserAggregate
 from lftj.heads.user_totals import Slots, UserTotals
 from lftj.join.run.evaluate import Relations
-from lftj.maintenance.rules.shared_head import Member, SharedBody, SharedHead
-from lftj.maintenance.stored.stored_traces import trace_data, trace_of
 from lftj.program.normal_form import FunctorRule, NormalRule
 from lftj.scantree import Tree
 from lftj.storage.durable.stored_trees import OpenedTrees, StoredTrees
 from lftj.types.dictionary import Dictionary
+from lftj.views.group_node import Group, GroupState
+from lftj.views.join_node import JoinState
+from lftj.views.stored.stored_traces import trace_data, trace_of
 
 Rule = NormalRule | FunctorRule
 _UNORDERED = "unordered"
@@ -32,44 +33,38 @@ class NotStoredError(Exception):
     """A state has values of Python that are no words of pages."""
 
 
-def shared_head_data(head: SharedHead, rules: Sequence[Rule], trees: StoredTrees) -> dict[str, Any]:
-    """Data of the state that rules share."""
-    state, order = head.aggregate, head.aggregate.order
+def group_data(state: GroupState, rules: Sequence[Rule], trees: StoredTrees) -> dict[str, Any]:
+    """Data of the state of a group node."""
+    groups, order, trace = state.aggregate, state.aggregate.order, state.join.trace
     return {
-        "members": [number_of(member.rule, rules) for member in head.shared.members],
-        "columns": _columns(head.shared),
-        "work": head.work,
-        "groups": trees.number(state.groups),
-        "kept": [_kept_data(kept, trees) for kept in state.kept],
+        "members": [number_of(member.rule, rules) for member in state.group.members],
+        "columns": _columns(state.group),
+        "work": state.work,
+        "groups": trees.number(groups.groups),
+        "kept": [_kept_data(kept, trees) for kept in groups.kept],
         "order": None
         if order is None
         else [trees.number(order.codes), trees.number(order.labels), order.epoch, order.last],
-        "trace": None if head.trace is None else trace_data(head.trace, trees),
+        "trace": None if trace is None else trace_data(trace, trees),
     }
 
 
-def shared_head_of(
+def group_state_of(
     data: dict[str, Any],
-    rules: Sequence[Rule],
+    group: Group,
     relations: Relations,
     dictionary: Dictionary,
     trees: OpenedTrees,
     verbs: Mapping[str, UserAggregate],
-) -> SharedHead:
-    """Restore a shared head. `verbs`: the aggregates of users by name. ValueError where rules would
-    keep something else together now.
+) -> GroupState:
+    """Restore the state of a group node. `verbs`: the aggregates of users by name. ValueError where
+    rules would keep something else together now.
     """
-    members = [
-        rule
-        for rule in (rules[number] for number in data["members"])
-        if isinstance(rule, NormalRule)
-    ]
-    shared = SharedBody(list(map(Member.of, members)))
-    if _columns(shared) != data["columns"]:
-        raise ValueError("the columns of a shared head are others now")
+    if _columns(group) != data["columns"]:
+        raise ValueError("the columns of a group node are others now")
     empty = AggregateState.empty(
         trees.arena,
-        shared.body.shape,
+        group.shape,
         dictionary,
         verbs,
         ordered=_UNORDERED not in data["kept"],
@@ -84,17 +79,18 @@ def shared_head_of(
     aggregate = replace(
         empty, groups=_same_columns(trees[data["groups"]], empty.groups), kept=kept, order=order
     )
-    trace = (
-        None
-        if data["trace"] is None
-        else trace_of(data["trace"], shared.body, relations, dictionary, trees)
-    )
-    return SharedHead(shared, aggregate, data["work"], trace)
+    join = JoinState(group.join)
+    if data["trace"] is not None:
+        join = join._replace(
+            trace=trace_of(data["trace"], group.join, relations, dictionary, trees)
+        )
+    return GroupState(group, aggregate, join, data["work"])
 
 
-def _columns(shared: SharedBody) -> str:
-    """Description of the columns of a shared body's state, in their order."""
-    return repr((shared.texts(), list(shared.calls), shared.body.rule.atoms, shared.body.rule.head))
+def _columns(group: Group) -> str:
+    """Description of the columns of a group node's state, in their order."""
+    rule = group.join.rule
+    return repr((group.texts, list(group.calls), rule.atoms, rule.head))
 
 
 def number_of(rule: Rule, rules: Sequence[Rule]) -> int:

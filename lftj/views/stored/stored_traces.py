@@ -10,13 +10,13 @@ from lftj.join.plan.order_choice import Choice
 from lftj.join.plan.plan import RulePlan
 from lftj.join.plan.planner import lay_out
 from lftj.join.run.evaluate import Relations
-from lftj.maintenance.rules.body import Body
 from lftj.maintenance.trace.trace_state import TraceState
 from lftj.maintenance.trace.traced_body import TracedBody
 from lftj.scantree import IntervalTree
 from lftj.sensitivity import Granularity, SensitivityIndex
 from lftj.storage.durable.stored_trees import OpenedTrees, StoredTrees
 from lftj.types.dictionary import Dictionary
+from lftj.views.join_node import Join
 
 
 def trace_data(trace: TraceState, trees: StoredTrees) -> dict[str, Any]:
@@ -47,27 +47,27 @@ def trace_data(trace: TraceState, trees: StoredTrees) -> dict[str, Any]:
 
 def trace_of(
     data: dict[str, Any],
-    body: Body,
+    join: Join,
     relations: Relations,
     dictionary: Dictionary,
     trees: OpenedTrees,
 ) -> TraceState:
-    """The indices again. ValueError where the body would read other key orders now than they are
+    """The indices again. ValueError where the join would read other key orders now than they are
     about.
     """
     order, cost, bindings = data["choice"]
     choice = Choice(tuple(order), cost, tuple(bindings))
     plan = lay_out(
-        body.rule,
+        join.rule,
         choice,
-        body.needed,
+        join.needed,
         relations,
         count=data["count"],
         least=data.get("least", False),
     )
     if _orders(plan) != data["orders"]:
         raise ValueError("the key orders of a traced body are others now")
-    traced = TracedBody(body.rule, plan, dictionary)
+    traced = TracedBody(join.rule, plan, dictionary)
     indices: dict[tuple[int, int], SensitivityIndex] = {}
     for atom, column, intervals, context, number, merged, logged in data["indices"]:
         position = traced.shape.by_key[atom, column]

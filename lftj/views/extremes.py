@@ -55,7 +55,7 @@ class Extremes:
         count as kernel steps.
 
         `results`: the head rows before, where only this rule derives them. While there is no key
-        order, the change is told from these, unless a least or greatest value is erased: then the
+        order, the change is found from these, unless a least or greatest value is erased: then the
         order is made.
         """
         delta = versions.deltas[self.relation]

@@ -15,10 +15,10 @@ from lftj.errors import (
     ValueRangeError,
     ValueTypeError,
 )
-from lftj.maintenance.rules.commit_heads import CommitHeads
 from lftj.program.normal_form import QUESTION, AggregateTerm, FunctorRule, NormalRule, Stratum
 from lftj.scantree.layout import TooWideError
 from lftj.types.sources import is_hidden, lineage
+from lftj.views.graph import Graph
 
 _BRACES = (
     "what stands in braces is computed for all values that are found there: repeat inside them "
@@ -26,9 +26,9 @@ _BRACES = (
 )
 
 
-def placed(stratum: Stratum, heads: CommitHeads) -> AbstractContextManager[None]:
+def placed(stratum: Stratum, graph: Graph) -> AbstractContextManager[None]:
     """As `placed_in`, by the rules of a stratum and those that are derived with them."""
-    return placed_in(lambda: [each for rule in stratum.rules for each in heads.together_with(rule)])
+    return placed_in(lambda: [each for rule in stratum.rules for each in graph.sharing(rule)])
 
 
 @contextmanager

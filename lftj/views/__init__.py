@@ -1,0 +1,33 @@
+"""Views that every commit keeps up to date, as one graph of nodes: joins, groups, unions and
+fixpoints.
+
+`graph` says which nodes derive a relation, `runner` brings the nodes up to date that a commit
+touches, `states` has what they keep. `lftj.maintenance` is the inside of fixpoints.
+"""
+
+from __future__ import annotations
+
+from lftj.views.arms import Arm, ExtremesArm, GroupArm, JoinArm
+from lftj.views.failures import placed_in
+from lftj.views.group_node import GroupState
+from lftj.views.join_node import JoinState
+from lftj.views.runner import Refreshed, refresh
+from lftj.views.states import NO_STATES, ViewStates, shown_key, stratum_key
+from lftj.views.union_node import UnionState
+
+__all__ = [
+    "NO_STATES",
+    "Arm",
+    "ExtremesArm",
+    "GroupArm",
+    "GroupState",
+    "JoinArm",
+    "JoinState",
+    "Refreshed",
+    "UnionState",
+    "ViewStates",
+    "placed_in",
+    "refresh",
+    "shown_key",
+    "stratum_key",
+]

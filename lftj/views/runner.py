@@ -1,0 +1,422 @@
+"""The runner: brings views up to date at a commit, in an order in which each node comes after those
+that it reads, and only where something that it reads has changed.
+
+The runner alone decides whether a view is updated or evaluated anew. An update is given up once it
+has cost more than a share of the last full evaluation (`Context.fraction`) [Elastic]; work is
+counted in kernel steps, so the choice is the same on every machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from lftj.errors import ValueRangeError
+from lftj.heads.choice import choose
+from lftj.join.context import Context
+from lftj.join.run.evaluate import Columns
+from lftj.join.strategy import Exhausted, Why, within
+from lftj.maintenance.inputs.affected import Affected, ChangedValues
+from lftj.maintenance.inputs.rule_work import RuleWork, moment
+from lftj.maintenance.inputs.versions import Versions
+from lftj.maintenance.rules.full_evaluation import derive
+from lftj.maintenance.rules.row_checks import check_rows
+from lftj.program.normal_form import RelationSchema, Stratum
+from lftj.program.stratification import Stratification, StratifiedProgram
+from lftj.scantree.rows import union
+from lftj.storage.database import Database, base_name
+from lftj.storage.delta import Delta
+from lftj.storage.relation import NONE_KNOWN, Known, RelationVersion
+from lftj.tuning.aids import FINER_HEADS
+from lftj.types.sources import is_hidden
+from lftj.views.arms import Arm
+from lftj.views.choice_node import change_of_choice, one_domain, with_candidates, with_change
+from lftj.views.experience import UNASKED_CHANGES
+from lftj.views.failures import placed
+from lftj.views.fixpoint_node import Fixpoint
+from lftj.views.graph import Apart, together
+from lftj.views.group_node import Group, GroupState
+from lftj.views.join_node import Assignments
+from lftj.views.run import GroupDone, Run
+from lftj.views.states import ViewStates, stratum_key
+from lftj.views.union_node import Followed, Union, UnionState
+from lftj.views.ways import CHOICE_ANEW, UPDATE
+
+_NO_SIGNS = np.empty(0, np.int64)
+_FOLD = 1e6  # as much as no update needs
+_UPDATE_SOON_SHARE = 0.7
+"""Share of a full evaluation for `update_soon_steps`."""
+_CHANGED_SHARE = 0.5
+"""Share of what is read that may have changed at most for an update to be tried."""
+_GROUP_SHARE = 0.5
+"""Share of evaluating a group node anew that following it may take for a rule that joins it."""
+_GROUP_STEPS = 20_000
+"""Steps that it may take in any case."""
+
+
+class Refreshed(NamedTuple):
+    """The database with every affected view new, the net change of each that changed (hidden ones
+    included), the states of nodes and the work.
+    """
+
+    database: Database
+    deltas: dict[str, Delta]
+    states: ViewStates
+    works: Sequence[RuleWork] = ()
+
+
+def refresh(
+    program: StratifiedProgram,
+    old: Database,
+    new: Database,
+    deltas: Mapping[str, Delta],
+    states: ViewStates,
+    context: Context,
+    *,
+    changed_rules: frozenset[str] = frozenset(),
+    was: Stratification | None = None,
+    places: Collection[int] | None = None,
+    apart: Apart = together,
+) -> Refreshed:
+    """Bring every affected view up to date; of the strata at some `places` only, if these are
+    given.
+
+    `new` already holds the new base rows, `deltas` their net changes from `old`; `changed_rules`
+    names relations that won or lost a rule, `was` the strata that the rows there are follow from:
+    without it recursive ones of other rules begin anew. `apart` as in `lftj.views.graph`. Views
+    that depend on none of these do no work. Raises KeyViolationError, ValueRangeError or
+    LimitError; nothing given is changed.
+    """
+    versions = Versions(
+        old,
+        new,
+        {name: delta for name, delta in deltas.items() if len(delta)},
+        context.resources.arena,
+        context.tuning,
+    )
+    context.upkeep = versions.upkeep(context.resources.kept_orders, program.order.is_constant)
+    runner = _Runner(program, versions, states, context, changed_rules, was, apart)
+    affected = Affected(program.order, runner.values, places)
+    affected.rules_changed(changed_rules)
+    affected.rows_changed(versions.deltas)
+    for stratum in affected:
+        if runner.concerned(stratum):
+            with placed(stratum, runner.graph):
+                affected.rows_changed(runner.stratum(stratum))
+    return Refreshed(new.replace(versions.updates), runner.found, runner.states(), runner.works)
+
+
+class _Runner(Run):
+    """One commit's way through the graph."""
+
+    def __init__(
+        self,
+        program: StratifiedProgram,
+        versions: Versions,
+        states: ViewStates,
+        context: Context,
+        changed_rules: frozenset[str],
+        was: Stratification | None,
+        apart: Apart,
+    ):
+        if changed_rules and context.keep:
+            graph = states.graph.with_strata(
+                program.order.strata_of(changed_rules), program.relations, context.tuning, apart
+            )
+        else:
+            graph = states.graph
+        self.states_before = states.under(graph, context.resources.user_aggregates)
+        self.graph = graph = self.states_before.graph
+        super().__init__(graph.groups, states, self.states_before, versions, context)
+        self.program = program
+        self.changed_rules, self.apart = changed_rules, apart
+        self.fixpoint = Fixpoint(program, was, changed_rules)
+        self.found: dict[str, Delta] = {}
+        self.works: list[RuleWork] = []
+        self.values = ChangedValues(
+            versions.deltas, program.relations, context.resources.dictionary
+        )
+        self._dear: set[str] = set()
+
+    def states(self) -> ViewStates:
+        """The states after it all."""
+        return self.states_before.replaced(self.changed)
+
+    def concerned(self, stratum: Stratum) -> bool:
+        """Test for a change that may matter to a stratum that reads it."""
+        deltas = self.versions.deltas
+        for name in stratum.relations:
+            if (
+                name in self.changed_rules
+                or base_name(name) in deltas
+                or not (stratum.recursive or name in self.before)
+            ):
+                return True
+        return any(self.values.concern(rule) for rule in stratum.rules)
+
+    def stratum(self, stratum: Stratum) -> list[str]:
+        """Bring the relations of one stratum up to date. Gives those whose rows changed."""
+        self._report(stratum)
+        if not stratum.recursive:
+            return [
+                name for name in stratum.relations if self._note(name, *self._view(name, stratum))
+            ]
+        key = stratum_key(stratum.relations)
+        closed = self.fixpoint.bring(stratum, self.before.get(key), self.versions, self.context)
+        self.changed[key] = closed.state
+        self.works.append(closed.work)
+        return [
+            name
+            for name, delta in closed.deltas.items()
+            if self._note(
+                name, delta, closed.known.get(name, NONE_KNOWN), closed.versions.get(name)
+            )
+        ]
+
+    def _note(
+        self, name: str, delta: Delta, known: Known, version: RelationVersion | None = None
+    ) -> bool:
+        """Note the change of a relation, whose trees may be `known`, or whose `version` is made
+        already. Whether its rows changed: those of most views at most commits do not.
+        """
+        changed = len(delta) > 0
+        if not changed and not known:
+            self.versions.update(name, self.versions[name], delta)
+            return False
+        if version is None or not changed:
+            version = self.versions[name].apply(delta, known)
+        check_rows(self.program.relations[name], version, delta, self.context)
+        self.versions.update(name, version, delta)
+        if changed:
+            self.found[name] = delta
+        return changed
+
+    def _report(self, stratum: Stratum) -> None:
+        """Tell whoever shows progress which stratum is evaluated."""
+        if self.context.resources.progress is None:
+            return
+        names = stratum.relations
+        shown = ", ".join(name for name in names if not is_hidden(name)) or names[0]
+        order = self.program.order
+        self.context.resources.report(
+            f"evaluating {shown}: stratum {order.place[names[0]] + 1} of {len(order.strata)}"
+        )
+
+    # ── one view ──────────────────────────────────────────────────────────────────────────────────
+    def _view(self, name: str, stratum: Stratum) -> tuple[Delta, Known]:
+        """The net change of a relation that does not depend on itself, and trees that its state has
+        of its rows.
+        """
+        schema = self.program.relations[name]
+        if schema.choice and not (self.context.keep and one_domain(schema)):
+            return self._choice_anew(schema, stratum), NONE_KNOWN
+        if not self.context.keep:
+            return self.versions[name].change_to(self._all_rows(schema, stratum)), NONE_KNOWN
+        node = self._node(name, stratum)
+        state, outcome, begun = self.before.get(name), "full", self.context.budget.work
+        if (
+            isinstance(state, UnionState)
+            and bool(schema.choice) == (state.candidates is not None)
+            and UPDATE.name not in self.context.tuning.without
+        ):
+            done = self._updated(node, state)
+            if not isinstance(done, Exhausted):
+                return self._done(node, state, done)
+            outcome = "forecast" if done.why is Why.FORECAST else "fallback"
+        spent = self.context.budget.work - begun
+        rows, after, works = node.full(self, outcome)
+        if works:
+            works[0].steps += spent
+        if schema.choice:
+            after = with_candidates(schema, rows, after, self.context.resources.arena)
+            rows = choose(schema, rows, self.context.resources.dictionary)
+        return self._done(node, None, Followed(self.versions[name].change_to(rows), after, works))
+
+    def _node(self, name: str, stratum: Stratum) -> Union:
+        """The node of a relation; one is made where it had none, having been part of a cycle."""
+        if name not in self.graph.unions:
+            graph = self.graph.with_strata(
+                [stratum], self.program.relations, self.context.tuning, self.apart
+            )
+            user = self.context.resources.user_aggregates
+            self.before = self.states_before = self.states_before.under(graph, user)
+            self.graph = self.states_before.graph
+            self.nodes = self.graph.groups
+        return self.graph.unions[name]
+
+    def _done(self, node: Union, before: UnionState | None, done: Followed) -> tuple[Delta, Known]:
+        """Note the state and the work of a union."""
+        self.works += done.works
+        if done.state is before:
+            return done.delta, NONE_KNOWN
+        self.changed[node.schema.name] = done.state
+        return done.delta, done.state.known_trees if len(done.delta) else NONE_KNOWN
+
+    def _updated(self, node: Union, state: UnionState) -> Followed | Exhausted:
+        """The view after an update; Exhausted where it is not worth while, costs too much, or meets
+        a row that exists in no version: then a full evaluation decides about failures.
+        """
+        stay, new, gone = node.kept(state)
+        if not all(arm.known(self) for arm in stay):
+            return Exhausted(Why.PASS, None)
+        allowed = self._may_take(stay)
+        if self._hopeless(stay, allowed):
+            return Exhausted(Why.FORECAST, None)
+        alone = len(node.arms) == 1 and state.support is None and not new
+        follow = partial(node.changes, self, stay, alone=alone)
+        try:
+            found = within(self.context.budget, allowed, follow, _stopped)
+            if isinstance(found, Exhausted):
+                return found
+            done = node.followed(self, state, new, gone, *found)
+        except ValueRangeError:
+            return Exhausted(Why.VALUES, None)
+        if state.candidates is None or not len(done.delta):
+            return done
+        chosen, dictionary = self.versions[node.schema.name], self.context.resources.dictionary
+        after, candidates = with_change(done.state, done.delta)
+        delta = change_of_choice(node.schema, chosen, candidates, done.delta, dictionary)
+        return Followed(delta, after, done.works)
+
+    def _may_take(self, arms: Sequence[Arm]) -> int:
+        """Kernel steps that the update of these arms may take, by those of a full evaluation."""
+        return self._share(sum(arm.work(self) for arm in arms))
+
+    def _share(self, full: int) -> int:
+        fraction, tuning = self.context.fraction, self.context.tuning
+        if not fraction:
+            return tuning.update_steps
+        return max(
+            tuning.update_steps,
+            int(min(fraction, _FOLD) * full),
+            min(tuning.update_soon_steps, int(_UPDATE_SOON_SHARE * full)),
+        )
+
+    def _hopeless(self, arms: Sequence[Arm], allowed: int) -> bool:
+        """Test for an update that is not worth starting: too large a share of the input has
+        changed, or it is too much by averages.
+        """
+        versions, fraction, tuning = self.versions, self.context.fraction, self.context.tuning
+        sizes = versions.sizes
+        changed = sum([sizes.get(name, 0) for arm in arms for name in arm.rule.reads])
+        if changed <= UNASKED_CHANGES:
+            return False
+        total, changed, read = 0.0, 0, 0
+        for arm in arms:
+            expected = arm.expected(self)
+            if expected is None:
+                continue
+            total += expected
+            for name in arm.rule.reads:
+                read += versions[name].count
+                changed += sizes.get(name, 0)
+        # a small view's update may take more than `fraction`, which is to be found out by trying
+        full = max(1, sum(arm.work(self) for arm in arms))
+        share = max(fraction, min(_CHANGED_SHARE, allowed / full)) if fraction else 0.0
+        return total > allowed or (changed > tuning.large_change and changed > share * read)
+
+    # ── evaluations that keep nothing ─────────────────────────────────────────────────────────────
+    def _choice_anew(self, schema: RelationSchema, stratum: Stratum) -> Delta:
+        """The change to the rows chosen among all candidates, where no state can be kept of it."""
+        started, before = moment(), self.context.budget.work
+        candidates = self._all_rows(schema, stratum)
+        chosen = choose(schema, candidates, self.context.resources.dictionary)
+        delta = self.versions[schema.name].change_to(chosen)
+        work = RuleWork(schema.name, "", CHOICE_ANEW.name, outcome="choice")
+        work.steps, work.head_changes = self.context.budget.work - before, len(delta)
+        work.assignments = len(candidates[0])
+        work.since(started)
+        self.works.append(work)
+        return delta
+
+    def _all_rows(self, schema: RelationSchema, stratum: Stratum) -> Columns:
+        """All rows of a relation, base rows included."""
+        rules = [rule for rule in stratum.rules if rule.relation == schema.name]
+        rows = derive(schema, rules, self.versions, self.context)
+        base = base_name(schema.name)
+        return union(rows, self.versions[base].columns()) if base in self.versions else rows
+
+    # ── group nodes ───────────────────────────────────────────────────────────────────────────────
+    def followed(self, group: Group, work: RuleWork) -> GroupDone:
+        """See `Run`."""
+        done = self.groups.get(group.key)
+        if done is None:
+            state = self.group_state(group)
+            assert state is not None
+            done = self._follow(group, state, self._finer_change(group, state, work), work)
+        return done
+
+    def evaluated(self, group: Group, work: RuleWork) -> GroupDone:
+        """See `Run`. Followed where that was not given up, and may be cheaper."""
+        done = self.groups.get(group.key)
+        if done is not None:
+            return done
+        state = self.group_state(group)
+        if state is not None and work.outcome in ("full", "added"):
+            if self.versions.deltas.keys().isdisjoint(group.join.reads):
+                return self._keep(group, GroupDone(state, None, ([], _NO_SIGNS)))
+            allowed = max(_GROUP_STEPS, int(_GROUP_SHARE * state.work))
+            done = self._within(allowed, group, state, work)
+        if done is None:
+            done = self._keep(
+                group, GroupDone(group.full(state, self.versions, self.context, work))
+            )
+        return done
+
+    def _follow(
+        self, group: Group, state: GroupState, known: Assignments | None, work: RuleWork
+    ) -> GroupDone:
+        if known is not None:
+            work.strategy = FINER_HEADS
+        after, moved, change = group.delta(state, self.versions, self.context, work, known)
+        return self._keep(group, GroupDone(after, moved, change))
+
+    def _keep(self, group: Group, done: GroupDone) -> GroupDone:
+        self.groups[group.key] = done
+        if done.state is not self.group_state(group):
+            self.changed[group.key] = done.state
+        return done
+
+    def _within(
+        self, allowed: int, group: Group, state: GroupState, work: RuleWork
+    ) -> GroupDone | None:
+        """Follow a group; None, and nothing done, where that takes more than `allowed`, or meets a
+        row that exists in no version.
+        """
+        follow = partial(self._follow, group, state, None, work)
+        try:
+            done = within(self.context.budget, allowed, follow, _stopped)
+        except ValueRangeError:
+            return None
+        return None if isinstance(done, Exhausted) else done
+
+    def _finer_change(self, group: Group, state: GroupState, work: RuleWork) -> Assignments | None:
+        """The change of a group's assignments as a group over the same body has it that groups more
+        finely, if there is one.
+        """
+        if state.join.trace is not None or FINER_HEADS in self.context.tuning.without:
+            return None
+        finer = self.graph.finer(group)
+        if finer is None:
+            return None
+        before = self.group_state(finer)
+        if finer.key not in self.groups and finer.key not in self._dear:
+            if before is None:
+                return None
+            allowed = max(_GROUP_STEPS, int(min(self.context.fraction, 1.0) * before.work))
+            if self._within(allowed, finer, before, work) is None:
+                self._dear.add(finer.key)
+        done = self.groups.get(finer.key)
+        if done is None or done.change is None or done.state.join.trace is not None:
+            return None
+        columns, signed = done.change
+        if not len(signed):
+            return [], signed
+        return [columns[finer.texts.index(text)] for text in group.texts], signed
+
+
+def _stopped(allowed: int) -> Exhausted:
+    return Exhausted(Why.BUDGET, None, allowed)
