@@ -78,6 +78,8 @@ class Role(Enum):
     RANKING = "#ranking"
     """The same in the order of the choice."""
 
+    PARAMETERS = "#parameters"
+    """Constants by which the bodies of some rules differ."""
     TRANSIENT = "#loose"
     """Statistics of rows that are no version of a relation."""
     MATCHING = "#matching"

@@ -137,7 +137,8 @@ class JoinArm(OfRule[NormalRule]):
         """See `OfRule`."""
         spent = run.context.budget.work
         before = run.join_state(self.join)
-        found = self.join.full(before, run.versions, run.context, Want())
+        want = Want(traced=run.family_of.get(self.key) is None)
+        found = self.join.full(before, run.versions, run.context, want)
         ((rows, counts),) = found.pieces
         work.assignments = int(counts.sum())
         steps = run.context.budget.work - spent

@@ -183,7 +183,7 @@ def _keep_orders(plan: RulePlan, readable: Versions, context: Context) -> None:
     finds it there.
     """
     for name, order in plan.key_orders():
-        if name != SIGNED:
+        if name != SIGNED and not in_role(name, Role.PARAMETERS):
             context.resources.kept_orders.setdefault(without_role(name, Role.PREVIOUS), set()).add(
                 order
             )

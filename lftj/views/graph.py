@@ -8,15 +8,18 @@ they are the same in every process.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import field, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import field
 from operator import itemgetter
 
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema, Stratum
+from lftj.program.stratification import Stratification
 from lftj.scantree.frozen import frozen
 from lftj.tuning import Tuning
 from lftj.views.arms import Arm, ExtremesArm, FunctorArm, GroupArm, JoinArm
 from lftj.views.extremes import Extremes, extremes_of
+from lftj.views.families import Families, Reader
+from lftj.views.family import Family, Pattern
 from lftj.views.group_node import Group, Member
 from lftj.views.join_node import Join, digest
 from lftj.views.union_node import Union
@@ -26,20 +29,21 @@ Apart = Callable[[str], str]
 """A tag that keeps a relation's nodes apart from equal ones of relations that are brought up to
 date at another time.
 """
-Reader = Callable[[NormalRule], Extremes | None]
+HeadReader = Callable[[NormalRule], Extremes | None]
 """Reader of an aggregated rule's head off a key order, if there is one."""
 
 
 @frozen
 class Graph:
     """Nodes by key: `unions` by relation; `groups`; `joins` with the number of arms that read
-    each; and the keys of the groups over each body.
+    each; the keys of the groups over each body; and joins that differ in constants alone.
     """
 
     unions: Mapping[str, Union] = field(default_factory=dict)
     groups: Mapping[str, Group] = field(default_factory=dict)
     joins: Mapping[str, tuple[Join, int]] = field(default_factory=dict)
     bodies: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    families: Families = field(default_factory=Families)
     _finer: dict[str, str] = field(default_factory=dict)
 
     def with_strata(
@@ -68,7 +72,7 @@ class Graph:
 
     def with_groups(self, groups: Mapping[str, Group]) -> Graph:
         """The graph with other groups of the same keys and bodies."""
-        return replace(self, groups={**self.groups, **groups}, _finer={})
+        return Graph(self.unions, {**self.groups, **groups}, self.joins, self.bodies, self.families)
 
     def finer(self, group: Group) -> Group | None:
         """The group over the same body that groups most finely of those that know all that this one
@@ -82,6 +86,16 @@ class Graph:
                     found = max(found, (len(texts), key))
             self._finer[group.key] = found[1]
         return self.groups.get(self._finer[group.key])
+
+    def held(self, order: Stratification) -> Mapping[int, Sequence[tuple[float, Family]]]:
+        """Strata by place whose rows can only change where families tell so, each with these,
+        which have places before all of their strata. O(nodes of families), once for an order.
+        """
+        return self.families.held(order, self._joins_of)
+
+    def _joins_of(self, relation: str) -> Sequence[str] | None:
+        keys, union = [*self.below(relation)], self.unions.get(relation)
+        return keys if union is not None and len(keys) == len(union.arms) else None
 
     def sharing(self, rule: NormalRule | FunctorRule) -> list[NormalRule | FunctorRule]:
         """The rules that are evaluated together with one, itself among them."""
@@ -122,11 +136,13 @@ def together(_: str) -> str:
 class GraphChange:
     """A change of a graph, relation by relation; groups are made once, with all their members."""
 
-    def __init__(self, graph: Graph, read: Reader, apart: Apart):
+    def __init__(self, graph: Graph, read: HeadReader, apart: Apart):
         self._graph, self._read, self._apart = graph, read, apart
         self._unions = dict(graph.unions)
         self._joins = dict(graph.joins)
         self._members: dict[str, list[Member]] = {}
+        self._less: list[Reader] = []
+        self._more: list[Reader] = []
 
     def derive(self, schema: RelationSchema, rules: Rules | None) -> None:
         """Derive a relation by these rules; by no nodes where there are none."""
@@ -136,11 +152,13 @@ class GraphChange:
         self.drop(schema.name)
         if rules is not None:
             arms = [self._arm(rule) for rule in rules]
-            self._unions[schema.name] = Union(schema, rules, arms)
+            union = self._unions[schema.name] = Union(schema, rules, arms)
+            self._more += _readers(union)
 
     def drop(self, name: str) -> None:
         """Leave a relation out."""
         union = self._unions.pop(name, None)
+        self._less += _readers(union)
         for arm in union.arms if union is not None else ():
             if isinstance(arm, GroupArm):
                 members = self._of(arm.group_key)
@@ -161,13 +179,16 @@ class GraphChange:
         groups, bodies = dict(self._graph.groups), dict(self._graph.bodies)
         for key, members in self._members.items():
             before = groups.pop(key, None)
+            self._less += _readers_of(before)
             if before is not None:
                 left = bodies.pop(before.body) - {key}
                 bodies |= {before.body: left} if left else {}
             if members:
                 group = groups[key] = self._made(key, members, before)
                 bodies[group.body] = bodies.get(group.body, frozenset()) | {key}
-        return Graph(self._unions, groups, self._joins, bodies)
+                self._more += _readers_of(group)
+        families = self._graph.families.changed(self._less, self._more)
+        return Graph(self._unions, groups, self._joins, bodies, families)
 
     def _of(self, key: str) -> list[Member]:
         """The members of a group so far."""
@@ -206,3 +227,23 @@ class GraphChange:
             return Group(members, key, self._apart(members[0].rule.relation))
         same = list(map(id, before.members)) == list(map(id, members))
         return before if same else Group(members, key, before.apart, before)
+
+
+def _readers(union: Union | None) -> Iterator[Reader]:
+    """The joins with patterns that a relation reads without groups; none of a relation with choice,
+    which may be chosen anew as a whole.
+    """
+    if union is None or union.schema.choice:
+        return
+    for arm in union.arms:
+        if isinstance(arm, JoinArm) and (pattern := Pattern.of(arm.join)) is not None:
+            yield pattern, arm.key, union.schema.name
+
+
+def _readers_of(group: Group | None) -> Iterator[Reader]:
+    """The relations that read a group, where its join has a pattern."""
+    pattern = None if group is None else Pattern.of(group.join)
+    if group is None or pattern is None:
+        return
+    for member in group.members:
+        yield pattern, group.key, member.rule.relation

@@ -80,7 +80,7 @@ class Group:
             self.join, self.shape = before.join, before.shape
         else:
             self.shape = AggregateShape.of(rule)
-            self.join = Join(key, rule, self.shape.needed)
+            self.join = Join(key, rule, self.shape.needed, apart)
         self._columns: dict[int, HeadColumns] = {}
 
     def of(self, members: Sequence[Member]) -> Group:
@@ -124,14 +124,20 @@ class Group:
 
     # ── evaluation ────────────────────────────────────────────────────────────────────────────────
     def full(
-        self, before: GroupState | None, relations: Relations, context: Context, work: RuleWork
+        self,
+        before: GroupState | None,
+        relations: Relations,
+        context: Context,
+        work: RuleWork,
+        *,
+        traced: bool = True,
     ) -> GroupState:
         """The groups of all assignments. `before`: the state before, whose way of following changes
-        stays where it still fits.
+        stays where it still fits; `traced`: the join may keep a trace.
         """
         started = context.budget.work
         waits = self._waits(relations, context)
-        want = Want(self.shape, unordered=waits)
+        want = Want(self.shape, unordered=waits, traced=traced)
         found = self.join.full(before and before.join, relations, context, want)
         aggregate, work.assignments = self._gathered(found, context)
         steps = context.budget.work - started

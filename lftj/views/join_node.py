@@ -59,6 +59,10 @@ Assignments = tuple[Columns, np.ndarray]
 """Needed values of assignments, and how many each row stands for: negative numbers are lost."""
 
 
+NO_ASSIGNMENTS: Assignments = [], np.empty(0, np.int64)
+NOT_MADE = object()
+
+
 class JoinState(NamedTuple):
     """One version of what a join keeps: the kernel steps of its last full evaluation, the trace by
     which it follows changes, and the rows that each relation had when its way was chosen (empty
@@ -105,13 +109,15 @@ class Join:
     speed and are no part of any version: all versions share them.
     """
 
-    def __init__(self, key: str, rule: NormalRule, needed: tuple[int, ...]):
-        self.key = key
+    def __init__(self, key: str, rule: NormalRule, needed: tuple[int, ...], apart: str = ""):
+        self.key, self.apart = key, apart
         self.rule = rule
         self.needed = needed
         self._picks = tuple(needed.index(variable) for variable in rule.group)
         self.reads = frozenset(rule.reads)
         self.experience = Experience(self.reads)
+        self.pattern: object = NOT_MADE
+        """Room for what is found out about its constants: `lftj.views.family.Pattern`."""
 
     @staticmethod
     def of(rule: NormalRule, apart: str = "") -> Join:
@@ -121,7 +127,7 @@ class Join:
         needed = tuple(dict.fromkeys(rule.group))
         types = [variable.type for variable in rule.variables]
         body = (rule.atoms, rule.negated, rule.assignments, rule.filters, types, rule.lead)
-        return Join(digest(repr((apart, rule.group, body))), rule, needed)
+        return Join(digest(repr((apart, rule.group, body))), rule, needed, apart)
 
     @property
     def projects(self) -> bool:
@@ -155,14 +161,14 @@ class Join:
         work.strategy = TRACE.name
         pieces, trace = self._by_trace(state.trace, versions, context, work)
         if trace.body.plan.count and self.experience.prefers_queries:
-            return *_joined(pieces), state._replace(trace=None)
-        return *_joined(pieces), state._replace(trace=trace)
+            return *joined(pieces), state._replace(trace=None)
+        return *joined(pieces), state._replace(trace=trace)
 
     def _by_queries(self, versions: Versions, context: Context, work: RuleWork) -> Assignments:
         """The change by delta queries."""
         started, found = context.budget.work, 0
         try:
-            columns, signed = _joined(signed_assignments(self.queries, versions, context, work))
+            columns, signed = joined(signed_assignments(self.queries, versions, context, work))
             found = len(signed)
         finally:  # what was given up cost so much at least
             self.experience.queried(context.budget.work - started, work.surgeries, found)
@@ -300,7 +306,7 @@ def _outgrown(before: Mapping[str, int], now: Mapping[str, int]) -> bool:
     return any(size > _OUTGROWN * before[name] for name, size in now.items() if name in before)
 
 
-def _joined(pieces: Sequence[Assignments]) -> Assignments:
+def joined(pieces: Sequence[Assignments]) -> Assignments:
     """Pieces that have rows, as one."""
     pieces = [piece for piece in pieces if len(piece[1])]
     if not pieces:

@@ -12,8 +12,10 @@ from lftj.heads.aggregate_state import GroupsMoved
 from lftj.join.context import Context
 from lftj.maintenance.inputs.rule_work import RuleWork
 from lftj.maintenance.inputs.versions import Versions
+from lftj.views.families import Families
 from lftj.views.group_node import Group, GroupState
-from lftj.views.join_node import Assignments, Join, JoinState
+from lftj.views.join_node import NO_ASSIGNMENTS, Assignments, Join, JoinState
+from lftj.views.ways import DELTA_QUERIES
 
 
 class OtherState(Protocol):
@@ -40,7 +42,8 @@ class GroupDone(NamedTuple):
 
 
 class Run(ABC):
-    """One pass. `nodes`: the groups; `was`: all states as they were before the commit; `before`:
+    """One pass. `nodes`: the groups; `family_of`: the family of each join that is
+    in one; `was`: all states as they were before the commit; `before`:
     those of them that nodes of the present graph begin from; `changed`: the states that are new;
     `groups`: the group nodes that are done.
     """
@@ -48,23 +51,30 @@ class Run(ABC):
     def __init__(
         self,
         nodes: Mapping[str, Group],
+        family_of: Families,
         was: States,
         before: States,
         versions: Versions,
         context: Context,
     ):
-        self.nodes = nodes
+        self.nodes, self.family_of = nodes, family_of
         self.was = was
         self.before = before
         self.versions = versions
         self.context = context
         self.changed: dict[str, NodeState] = {}
         self.groups: dict[str, GroupDone] = {}
+        self.families: dict[int, dict[str, Assignments]] = {}
+        """Changes that families have found, by the identity of each."""
         self._joins: dict[str, Assignments] = {}
 
     def join(self, join: Join, state: JoinState, work: RuleWork) -> Assignments:
         """The change of a join's assignments, found once for all who read the join."""
         known = self._joins.get(join.key)
+        if known is None:
+            known = self.in_family(join.key)
+            if known is not None:
+                work.strategy = DELTA_QUERIES.name
         if known is None:
             columns, signed, after = join.delta(state, self.versions, self.context, work)
             if after is not state:
@@ -72,6 +82,12 @@ class Run(ABC):
             known = self._joins[join.key] = columns, signed
             work.assignments = len(signed)
         return known
+
+    def in_family(self, key: str) -> Assignments | None:
+        """The change of a join's assignments as its family has found it; None where it has not."""
+        family = self.family_of.get(key)
+        found = None if family is None else self.families.get(id(family))
+        return None if found is None else found.get(key, NO_ASSIGNMENTS)
 
     def join_state(self, join: Join) -> JoinState | None:
         """State of a join before; None where it is new."""

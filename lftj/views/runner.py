@@ -8,7 +8,7 @@ counted in kernel steps, so the choice is the same on every machine.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -36,6 +36,7 @@ from lftj.views.arms import Arm
 from lftj.views.choice_node import change_of_choice, one_domain, with_candidates, with_change
 from lftj.views.experience import UNASKED_CHANGES
 from lftj.views.failures import placed
+from lftj.views.family import Family
 from lftj.views.fixpoint_node import Fixpoint
 from lftj.views.graph import Apart, together
 from lftj.views.group_node import Group, GroupState
@@ -43,7 +44,7 @@ from lftj.views.join_node import Assignments
 from lftj.views.run import GroupDone, Run
 from lftj.views.states import ViewStates, stratum_key
 from lftj.views.union_node import Followed, Union, UnionState
-from lftj.views.ways import CHOICE_ANEW, UPDATE
+from lftj.views.ways import CHOICE_ANEW, DELTA_QUERIES, UPDATE
 
 _NO_SIGNS = np.empty(0, np.int64)
 _FOLD = 1e6  # as much as no update needs
@@ -99,13 +100,16 @@ def refresh(
     )
     context.upkeep = versions.upkeep(context.resources.kept_orders, program.order.is_constant)
     runner = _Runner(program, versions, states, context, changed_rules, was, apart)
-    affected = Affected(program.order, runner.values, places)
+    held = runner.graph.held(program.order) if runner.graph.families and places is None else {}
+    affected = Affected(program.order, runner.values, places, held)
     affected.rules_changed(changed_rules)
     affected.rows_changed(versions.deltas)
-    for stratum in affected:
-        if runner.concerned(stratum):
-            with placed(stratum, runner.graph):
-                affected.rows_changed(runner.stratum(stratum))
+    for found in affected:
+        if isinstance(found, Family):
+            affected.look_at(runner.family(found))
+        elif runner.concerned(found):
+            with placed(found, runner.graph):
+                affected.rows_changed(runner.stratum(found))
     return Refreshed(new.replace(versions.updates), runner.found, runner.states(), runner.works)
 
 
@@ -128,9 +132,12 @@ class _Runner(Run):
             )
         else:
             graph = states.graph
-        self.states_before = states.under(graph, context.resources.user_aggregates)
+        before = states.under(graph, context.resources.user_aggregates)
+        self.states_before = before.of_families() if before.graph.families else before
         self.graph = graph = self.states_before.graph
-        super().__init__(graph.groups, states, self.states_before, versions, context)
+        super().__init__(
+            graph.groups, graph.families, states, self.states_before, versions, context
+        )
         self.program = program
         self.changed_rules, self.apart = changed_rules, apart
         self.fixpoint = Fixpoint(program, was, changed_rules)
@@ -175,6 +182,25 @@ class _Runner(Run):
                 name, delta, closed.known.get(name, NONE_KNOWN), closed.versions.get(name)
             )
         ]
+
+    def family(self, family: Family) -> Iterable[str]:
+        """Find the change of all joins of a family. Gives the relations whose rows may change: all
+        that the family helps to derive, where so much changed that evaluating them may be cheaper.
+        """
+        sizes = self.versions.sizes
+        changed = sum(sizes.get(name, 0) for name in family.reads)
+        if changed <= self.context.tuning.large_change:
+            started, before = moment(), self.context.budget.work
+            work = RuleWork("", "", DELTA_QUERIES.name, outcome="update")
+            found = self.families[id(family)] = family.delta(self.versions, self.context, work)
+            work.steps = self.context.budget.work - before
+            work.since(started)
+            if found:  # the first view that may change stands for all
+                work.relation, work.rule = family.shown(next(iter(found)))
+                self.works.append(work)
+        else:
+            found = family.views
+        return [name for key in found for name in family.views[key]]
 
     def _note(
         self, name: str, delta: Delta, known: Known, version: RelationVersion | None = None
@@ -362,7 +388,16 @@ class _Runner(Run):
             done = self._within(allowed, group, state, work)
         if done is None:
             done = self._keep(
-                group, GroupDone(group.full(state, self.versions, self.context, work))
+                group,
+                GroupDone(
+                    group.full(
+                        state,
+                        self.versions,
+                        self.context,
+                        work,
+                        traced=self.family_of.get(group.key) is None,
+                    )
+                ),
             )
         return done
 
@@ -370,7 +405,8 @@ class _Runner(Run):
         self, group: Group, state: GroupState, known: Assignments | None, work: RuleWork
     ) -> GroupDone:
         if known is not None:
-            work.strategy = FINER_HEADS
+            in_family = self.family_of.get(group.key) is not None
+            work.strategy = DELTA_QUERIES.name if in_family else FINER_HEADS
         after, moved, change = group.delta(state, self.versions, self.context, work, known)
         return self._keep(group, GroupDone(after, moved, change))
 
@@ -397,6 +433,9 @@ class _Runner(Run):
         """The change of a group's assignments as a group over the same body has it that groups more
         finely, if there is one.
         """
+        known = self.in_family(group.key)
+        if known is not None:
+            return known
         if state.join.trace is not None or FINER_HEADS in self.context.tuning.without:
             return None
         finer = self.graph.finer(group)

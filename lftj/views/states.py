@@ -36,8 +36,12 @@ class ViewStates(Mapping[str, NodeState]):
         graph: Graph = NO_VIEWS,
         states: Mapping[str, NodeState] | None = None,
         traced: int | None = None,
+        families: bool = False,
     ):
-        """`traced`: as the attribute, where the caller knows it."""
+        """`traced`: as the attribute, where the caller knows it. `families`: no join that is in a
+        family has a trace.
+        """
+        self._families = families
         self.graph = graph
         self._states = dict[str, NodeState]() if states is None else states
         self.traced = sum(map(_traced, self._states.values())) if traced is None else traced
@@ -66,7 +70,31 @@ class ViewStates(Mapping[str, NodeState]):
         traced = self.traced
         for key, state in changed.items():
             traced += _traced(state) - _traced(self._states.get(key))
-        return ViewStates(self.graph, {**self._states, **changed}, traced)
+        return ViewStates(self.graph, {**self._states, **changed}, traced, self._families)
+
+    def of_families(self) -> ViewStates:
+        """The states without traces of joins that are followed in families: families find all
+        proofs, and tell of no region. Where a trace counts first proofs alone, the state of the
+        join goes, so that its views are evaluated anew when they change. O(members), once.
+        """
+        if self._families:
+            return self
+        changed, gone = dict[str, NodeState](), list[str]()
+        for key in self.graph.families.joins:
+            state = self._states.get(key)
+            join = state.join if isinstance(state, GroupState) else state
+            if not isinstance(join, JoinState) or join.trace is None:
+                continue
+            if not join.trace.body.plan.count:
+                gone.append(key)
+            elif isinstance(state, GroupState):
+                changed[key] = state._replace(join=join._replace(trace=None))
+            else:
+                changed[key] = join._replace(trace=None)
+        left = {**self._states, **changed}
+        for key in gone:
+            del left[key]
+        return ViewStates(self.graph, left, families=True)
 
     def under(self, graph: Graph, user: Mapping[str, UserAggregate] | None = None) -> ViewStates:
         """The states that serve under another graph: those of nodes of equal keys. Groups that have

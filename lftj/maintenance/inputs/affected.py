@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from heapq import heappop, heappush
+from types import MappingProxyType
+from typing import Generic, TypeVar
 
 from lftj.program.normal_form import (
     FunctorRule,
@@ -104,7 +106,10 @@ class ChangedValues:
         return self._values[relation, column]
 
 
-class Affected:
+Joint = TypeVar("Joint")
+
+
+class Affected(Generic[Joint]):
     """The strata to look at, in their order; while they are gone through, further relations may
     turn out to change.
     """
@@ -114,19 +119,24 @@ class Affected:
         order: Stratification,
         values: ChangedValues,
         places: Collection[int] | None = None,
+        held: Mapping[int, Sequence[tuple[float, Joint]]] = MappingProxyType({}),
     ):
-        """None yet; none outside these places, if they are given."""
+        """None yet; none outside these places, if they are given. `held`: strata by their places
+        that are not looked at because something changed that they read, but once something joint
+        tells so, which has a place before all of them.
+        """
         self._order = order
         self._places = places
         self._values = values
-        self._waiting: list[int] = []
-        self._seen: set[int] = set()
-        self._done = -1
+        self._held = held
+        self._joint: dict[float, Joint] = {}
+        self._waiting: list[float] = []
+        self._seen: set[float] = set()
+        self._done = -1.0
 
     def rules_changed(self, relations: Iterable[str]) -> None:
         """Relations won or lost rules. O(relations · log strata)."""
-        place = self._order.place
-        self._look_at(place[name] for name in relations if name in place)
+        self.look_at(relations)
 
     def rows_changed(self, relations: Iterable[str]) -> None:
         """Rows of relations changed, or those that a relation has beside its rules.
@@ -136,21 +146,39 @@ class Affected:
         """
         place = self._order.place
         for name in relations:
-            self._look_at(self._values.readers(self._order, name))
+            readers = self._values.readers(self._order, name)
+            self._look_at(self._not_held(readers) if self._held else readers)
             own = without_role(name, Role.BASE)
             if own in place:
                 self._look_at((place[own],))
 
-    def __iter__(self) -> Iterator[Stratum]:
-        """The strata, each once."""
+    def look_at(self, relations: Iterable[str]) -> None:
+        """Look at the strata of these relations, held or not."""
+        place = self._order.place
+        self._look_at(place[name] for name in relations if name in place)
+
+    def __iter__(self) -> Iterator[Stratum | Joint]:
+        """The strata, and what is joint to some, each once."""
         while self._waiting:
             self._done = heappop(self._waiting)
-            yield self._order.strata[self._done]
+            joint = self._joint.get(self._done)
+            yield self._order.strata[int(self._done)] if joint is None else joint
 
-    def _look_at(self, places: Iterable[int]) -> None:
+    def _not_held(self, places: Iterable[int]) -> Iterator[float]:
+        """Yield these places, but for held ones those of what is joint to them."""
+        held = self._held
+        for place in places:
+            if place not in held:
+                yield place
+                continue
+            for before, joint in held[place]:
+                self._joint[before] = joint
+                yield before
+
+    def _look_at(self, places: Iterable[float]) -> None:
         for place in places:
             if self._places is not None and place not in self._places:
-                continue
+                continue  # nothing is held where places are given
             if place > self._done and place not in self._seen:
                 self._seen.add(place)
                 heappush(self._waiting, place)

@@ -164,6 +164,11 @@ class Versions(Mapping[str, RelationVersion]):
         self._present[CHANGE] = self._changes[key]
         return self
 
+    def with_rows(self, name: str, relation: RelationVersion) -> Versions:
+        """Let a name stand for a relation that is no part of the program."""
+        self._present[name] = relation
+        return self
+
     def with_signed(self, relation: str, bound: tuple[int, ...] | None, change: Delta) -> Versions:
         """Let `SIGNED` stand for a change of a relation, or of its `bound` columns. Its trees are
         shared by all rules.

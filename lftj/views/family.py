@@ -1,0 +1,185 @@
+"""Families: joins whose bodies differ in constants alone, followed as one join over a relation of
+their constants.
+
+A thousand standing questions `v_i(x, y) :- e(i, x), e(x, y)` read the same relations. Each change
+is joined once with all constants, and only the views are visited whose constants come out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+
+from lftj.join.context import Context
+from lftj.maintenance.inputs.rule_work import RuleWork
+from lftj.maintenance.inputs.versions import Versions
+from lftj.program.normal_form import (
+    NormalRule,
+    PositiveAtom,
+    Ref,
+    RelationSchema,
+    RuleVariable,
+    Value,
+)
+from lftj.scantree.rows import equal_runs
+from lftj.storage.transient_relation import TransientRelation
+from lftj.types import STR, lookup_scalar
+from lftj.types.sources import Role, Source
+from lftj.views.delta_query import DeltaQuery, delta_queries, signed_assignments
+from lftj.views.join_node import NOT_MADE, Assignments, Join, digest, joined
+
+FAMILY = 4
+"""Joins from which on they are followed together."""
+
+Constants = tuple[object, ...]
+_Keys: TypeAlias = dict[tuple[int, ...], Sequence[str]]
+
+
+class Pattern:
+    """The body of a join with variables in place of its constants, and these. `key` is equal for
+    joins that differ in constants alone.
+    """
+
+    def __init__(self, join: Join, rule: NormalRule, values: Sequence[Value]):
+        self._join, self.rule = join, rule
+        self.values: Constants = tuple(value.value for value in values)
+        self.types = tuple(value.type for value in values)
+
+    @staticmethod
+    def of(join: Join) -> Pattern | None:
+        """The pattern of a join, made once; None where no positive atom has a constant."""
+        if join.pattern is NOT_MADE:
+            join.pattern = Pattern._made(join)
+        assert join.pattern is None or isinstance(join.pattern, Pattern)
+        return join.pattern
+
+    @staticmethod
+    def _made(join: Join) -> Pattern | None:
+        rule, first = join.rule, len(join.rule.variables)
+        values: list[Value] = []
+        atoms: list[PositiveAtom] = []
+        for atom in rule.atoms:
+            args: list[Ref | Value] = []
+            for argument in atom.args:
+                if isinstance(argument, Value):
+                    values.append(argument)
+                    argument = Ref(first + len(values) - 1)
+                args.append(argument)
+            atoms.append(PositiveAtom(atom.relation, tuple(args)))
+        if not values:
+            return None
+        more = [RuleVariable(f"constant{n}", value.type) for n, value in enumerate(values)]
+        return Pattern(
+            join,
+            replace(rule, variables=(*rule.variables, *more), atoms=tuple(atoms)),
+            values,
+        )
+
+    @property
+    def needed(self) -> tuple[int, ...]:
+        """The values that readers need of the join."""
+        return self._join.needed
+
+    @cached_property
+    def queries(self) -> list[DeltaQuery]:
+        """The delta queries of the pattern joined with a relation of constants: one per atom that
+        may change.
+        """
+        first = len(self.rule.variables) - len(self.types)
+        refs = tuple(Ref(first + number) for number in range(len(self.types)))
+        needed = (*(ref.variable for ref in refs), *self.needed)
+        atom = PositiveAtom(self.constants, refs)
+        return delta_queries(replace(self.rule, atoms=(atom, *self.rule.atoms)), needed)[1:]
+
+    @property
+    def constants(self) -> str:
+        """The name of the relation of constants."""
+        return Source(self.key, Role.PARAMETERS)
+
+    @cached_property
+    def key(self) -> str:
+        """A digest of the body and of what is needed of it."""
+        rule = self.rule
+        types = [variable.type for variable in rule.variables]
+        body = (rule.atoms, rule.negated, rule.assignments, rule.filters, types, rule.lead)
+        return digest(repr((self._join.apart, self._join.needed, body)))
+
+
+class Family:
+    """Joins of one pattern. `members`: their keys by their constants, of rules with and without
+    aggregates; `views`: for each of these
+    keys the relations that it helps to derive.
+    """
+
+    def __init__(
+        self,
+        pattern: Pattern,
+        members: Mapping[Constants, Sequence[str]],
+        views: Mapping[str, Sequence[str]],
+    ):
+        self.members, self.views = members, views
+        self.reads = frozenset(pattern.rule.reads)
+        self._pattern, self._types = pattern, pattern.types
+        self._known: tuple[TransientRelation, _Keys] | None = None
+
+    def shown(self, key: str) -> tuple[str, str]:
+        """The relation of a member, and a rule of the family, for reports."""
+        return self.views[key][0], f"#{self._pattern.rule.source}"
+
+    def delta(self, versions: Versions, context: Context, work: RuleWork) -> dict[str, Assignments]:
+        """The change of the assignments of each member that has one, by its key. Costs what the
+        changed rows join, whatever the number of members, but for a look-up of each text.
+        """
+        constants, keys = self._constants(context)
+        if not constants.count:
+            return {}
+        readable = versions.with_rows(self._pattern.constants, constants)
+        columns, signed = joined(signed_assignments(self._pattern.queries, readable, context, work))
+        work.assignments += len(signed)
+        return dict(self._divided(columns, signed, keys))
+
+    def _divided(
+        self,
+        columns: Sequence[np.ndarray],
+        signed: np.ndarray,
+        keys: Mapping[tuple[int, ...], Sequence[str]],
+    ) -> Iterable[tuple[str, Assignments]]:
+        """Assignments by the member whose constants they have."""
+        if not len(signed):
+            return
+        width = len(self._types)
+        order = np.lexsort(tuple(columns[number] for number in reversed(range(width))))
+        rows = [column[order] for column in columns]
+        signed = signed[order]
+        starts = equal_runs(rows, width).tolist()
+        for first, last in zip(starts, [*starts[1:], len(signed)], strict=True):
+            codes = tuple(int(column[first]) for column in rows[:width])
+            for key in keys[codes]:
+                yield key, ([each[first:last] for each in rows[width:]], signed[first:last])
+
+    def _constants(
+        self, context: Context
+    ) -> tuple[TransientRelation, dict[tuple[int, ...], Sequence[str]]]:
+        """The relation of all constants whose texts some relation has, and the member of each."""
+        if self._known is not None:
+            return self._known
+        dictionary = context.resources.dictionary
+        keys: _Keys = {}
+        for values, joins in self.members.items():
+            codes = [
+                lookup_scalar(type, value, dictionary)
+                for type, value in zip(self._types, values, strict=True)
+            ]
+            if None not in codes:
+                keys[tuple(code for code in codes if code is not None)] = joins
+        columns = tuple((f"constant{n}", type) for n, type in enumerate(self._types))
+        rows = np.array(sorted(keys), np.int64).reshape(len(keys), len(self._types)).T.copy()
+        schema = RelationSchema(self._pattern.constants, columns)
+        found = TransientRelation(schema, context.resources.arena, rows), keys
+        if STR not in self._types:  # the codes of texts are given back, and given anew
+            self._known = found
+        return found

@@ -1,0 +1,154 @@
+"""Views that differ in constants alone: one search a commit, and right whoever comes and goes."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import lftj
+from lftj.maintenance.trace.trace_planner import TraceOverride
+from lftj.sensitivity import hull
+
+DECLARED = """
+.decl e(x: number, y: number)  .decl s(t: symbol, x: number)
+"""
+KINDS: dict[str, tuple[str, str]] = {
+    "steps": ("x: number, y: number", "(x, y) :- e({n}, x), e(x, y)."),
+    "heads": ("y: number", "(y) :- e({n}, x), e(x, y)."),
+    "sizes": ("x: number, n: number", "(x, count()) :- e({n}, x), e(x, _)."),
+    "all": ("n: number", "(count()) :- e({n}, x), e(x, _)."),
+    "sums": ("x: number, n: number", "(x, sum(y)) :- e({n}, x), e(x, y)."),
+    "later": ("x: number, n: number", "(x, max(y)) :- e({n}, x), e(x, y)."),
+    "absent": ("x: number", "(x) :- e({n}, x), !e(x, {n})."),
+    "texts": ("y: number", '(y) :- s("t{n}", x), e(x, y).'),
+    "both": ("x: number", '(x) :- s("t{n}", x), e({n}, x).'),
+    "two rules": ("x: number", "(x) :- e({n}, x). {v}(x) :- e(x, y), e(y, {n})."),
+    "computed": ("x: number", "(x + {n}) :- e({n}, x), x < 4."),
+}
+
+
+def rule(kind: str, number: int) -> str:
+    """The rules of one view."""
+    view = f"{kind.replace(' ', '_')}{number}"
+    return view + KINDS[kind][1].format(n=number, v=view)
+
+
+def workspace(kinds: Any = KINDS, views: int = 6, **options: Any) -> Any:
+    """A workspace with so many views of each kind declared."""
+    ws = lftj.connect(**options)
+    ws.add_rules(
+        DECLARED
+        + "".join(
+            f".decl {kind.replace(' ', '_')}{number}({KINDS[kind][0]})\n"
+            for kind in kinds
+            for number in range(views)
+        )
+    )
+    return ws
+
+
+EDGE = st.tuples(st.integers(0, 6), st.integers(0, 6))
+TEXT = st.tuples(st.sampled_from([f"t{n}" for n in range(7)]), st.integers(0, 6))
+STEP = st.tuples(
+    st.sets(st.tuples(st.sampled_from(sorted(KINDS)), st.integers(0, 5)), max_size=3),
+    st.sets(EDGE, max_size=5),
+    st.sets(EDGE, max_size=5),
+    st.sets(TEXT, max_size=3),
+    st.sets(TEXT, max_size=3),
+)
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.sets(st.sampled_from(sorted(KINDS)), min_size=1, max_size=4),
+    st.lists(STEP, min_size=2, max_size=7),
+    st.sampled_from([0.0, 0.2, float("inf")]),
+)
+def test_views_that_differ_in_constants_follow_rules_and_rows(
+    kinds: set[str], steps: list[Any], elastic: float
+) -> None:
+    ws = workspace(elastic=elastic)
+    handles: dict[tuple[str, int], Any] = {}
+    for kind in kinds:
+        for number in range(5):
+            handles[kind, number] = ws.add_rules(rule(kind, number))
+    for toggled, edges, less, texts, fewer in steps:
+        with ws.transaction() as tx:
+            for each in sorted(toggled):
+                if each in handles:
+                    tx.remove_rule(handles.pop(each))
+                else:
+                    handles[each] = tx.add_rules(rule(*each))
+            tx.insert("e", sorted(edges))
+            tx.delete("e", sorted(less))
+            tx.insert("s", sorted(texts))
+            tx.delete("s", sorted(fewer))
+        assert ws.verify() == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_commit_visits_the_views_alone_whose_constants_come_out(kind: str) -> None:
+    ws = workspace([kind], 60)
+    ws.add_rules("".join(rule(kind, number) for number in range(60)))
+    with ws.transaction() as tx:
+        tx.insert("e", [(x, y) for x in range(60) for y in (x + 1, x + 2)])
+        tx.insert("s", [(f"t{n}", n) for n in range(60)])
+    for _ in range(2):
+        ws.load("e", [(30, 1000 + _)])
+    assert len(ws.profile(last=1).relation) < 12
+    assert ws.verify() == []
+
+
+def test_the_steps_of_a_commit_do_not_grow_with_the_views() -> None:
+    taken: list[int] = []
+    for views in (10, 200):
+        ws = workspace(["steps"], views)
+        ws.add_rules("".join(rule("steps", number) for number in range(views)))
+        ws.load("e", [(x, (7 * x + k) % 200) for x in range(200) for k in range(3)])
+        for number in range(3):
+            ws.load("e", [(5000, 5001 + number)])
+        taken.append(int(ws.profile(last=1).steps.sum()))
+    assert taken[1] <= 2 * taken[0] + 10
+
+
+def test_joins_that_had_traces_are_followed_together_once_they_are_many() -> None:
+    ws = workspace(["heads"], 8)
+    ws._backend.trace_override = TraceOverride(lambda _: hull(), first_proof=True)
+    ws.load("e", [(x, y) for x in range(8) for y in range(8)])
+    for number in range(8):
+        ws.add_rules(rule("heads", number))
+        if number == 3:
+            ws._backend.trace_override = None
+    draw = random.Random(4)
+    for _ in range(12):
+        with ws.transaction() as tx:
+            tx.delete("e", [(draw.randrange(8), draw.randrange(8)) for _ in range(4)])
+            tx.insert("e", [(draw.randrange(8), draw.randrange(8)) for _ in range(2)])
+        assert ws.verify() == []
+
+
+def test_a_change_of_many_rows_is_followed_view_by_view() -> None:
+    ws = workspace(["sums", "texts"], 8)
+    ws.add_rules("".join(rule(kind, n) for kind in ("sums", "texts") for n in range(8)))
+    ws.load("s", [(f"t{n}", n) for n in range(8)])
+    ws.load("e", [(x, y) for x in range(60) for y in range(60)])
+    with ws.transaction() as tx:
+        tx.delete("e", [(x, y) for x in range(60) for y in range(30)])
+    assert ws.verify() == []
+
+
+def test_views_at_a_path_are_followed_after_it_is_opened(tmp_path: Any) -> None:
+    with lftj.connect(tmp_path / "w") as ws:
+        ws.add_rules(
+            DECLARED + "".join(f".decl steps{n}(x: number, y: number)\n" for n in range(9))
+        )
+        ws.add_rules("".join(rule("steps", n) for n in range(9)))
+        ws.load("e", [(x, y) for x in range(9) for y in range(9)])
+    with lftj.connect(tmp_path / "w") as ws:
+        ws.load("e", [(3, 40), (40, 41)])
+        assert (40, 41) in ws["steps3"].fetchall()
+        assert ws.verify() == []
