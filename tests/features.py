@@ -31,7 +31,7 @@ from lftj.syntax import tree
 from lftj.types.sources import is_hidden
 from lftj.views.ways import WAYS
 
-AGGREGATES = ("count", "sum", "min", "max", "mean", "concat")
+AGGREGATES = ("count", "sum", "min", "max", "mean", "concat", "stddev", "any")
 TYPES = ("int", "float", "str", "bool", "date", "timestamp", "decimal")
 ALWAYS = (
     *(f"aggregate in head: {each}" for each in AGGREGATES),

@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from lftj.functions.aggregates import AGGREGATES, EXTREMES
+from lftj.functions.aggregates import AGGREGATES, COUNTS, EXTREMES, GREATEST, TOTALS
+from lftj.functions.aggregates import State as StateKind
 from lftj.functions.bits import BITS
 from lftj.functions.conditions import CONDITIONS
 from lftj.functions.conversions import CONVERSIONS
 from lftj.functions.dates import DATES
 from lftj.functions.floats import FLOATS
+from lftj.functions.fold import State, negated, summed
 from lftj.functions.numbers import NUMBERS
 from lftj.functions.patterns import translated
 from lftj.functions.ranges import RANGE
@@ -68,17 +70,24 @@ def call(functor: str, values: tuple[object, ...]) -> Any:
 
 __all__ = [
     "AGGREGATES",
+    "COUNTS",
     "EXTREMES",
     "FUNCTIONS",
     "FUNCTORS",
+    "GREATEST",
     "OPERATORS",
+    "TOTALS",
     "Conversion",
     "Function",
     "Functor",
     "Operator",
     "Sql",
+    "State",
+    "StateKind",
     "call",
     "conversion_of",
     "functor_of",
+    "negated",
+    "summed",
     "translated",
 ]

@@ -1,44 +1,49 @@
 """The built-in aggregates, one record each. How a group is kept and followed is the affair of
-`lftj.heads`, which knows four kinds of state.
+`lftj.heads`, which knows these kinds of state.
 """
 
 from __future__ import annotations
 
-import decimal as python_decimal
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from enum import Enum, auto
-from fractions import Fraction
-from typing import Any
 
+from lftj.functions.deviation import deviation
+from lftj.functions.fold import Fold
 from lftj.functions.record import Sql
 from lftj.scantree.frozen import frozen
-from lftj.types import FLOAT, INT, MAX_DECIMAL_PRECISION, STR, Type, decimal
+from lftj.types import BOOL, FLOAT, INT, MAX_DECIMAL_PRECISION, STR, Type, decimal
 
 
 class State(Enum):
     """State that a group keeps for an aggregate: the number of its assignments, a total of
-    numbers, a least or greatest value, or its texts in order.
+    numbers, the least or the greatest value, its texts in order, or that of a `Fold`.
     """
 
     COUNT = auto()
     TOTAL = auto()
-    EXTREME = auto()
+    LEAST = auto()
+    GREATEST = auto()
     TEXTS = auto()
+    FOLD = auto()
 
 
 @frozen(slots=True, kw_only=True)
 class Aggregate:
     """A built-in aggregate.
 
-    `arguments` and `line`: as of a function. `form`: what to write in a head, for hints; `wanted`:
-    the number of arguments in words. `braces`: it stands in bodies too. `result`: its type over
-    values of a type; None where it does not take them. `alike`: constants that it aggregates take
-    the type that is expected of it. `of_nothing`: a group without assignments has the value 0.
-    `together`: the aggregate that puts results of parts of a group together, exact for all types
-    but floats; None where there is none. `parted`: parts of a group have shares of it. `direction`:
-    the way that its value moves while rows come, so that a cycle may go through it. `fold`: of
-    values of Python, of which there are some. `sql`: None where it depends on more than types.
+    `arguments` and `line`: as of a function. `result`: its type over values of a type; None where
+    it does not take them; `over`: the types that it takes, in words. `form`: what to write in a
+    head, for hints; `wanted`: the number of arguments in words. `of_sql`: names that it has in SQL.
+    `braces`: it stands in bodies too. `word`: no variable has its name. `fold`:
+    its state over values of a type, where no other kind is its. `divided`: a total is divided by
+    the number of assignments. `of_nothing`: a group without assignments has the value 0, or false.
+    `alike`: its value is of the type of what it aggregates, so constants take the type that is
+    expected of it. `together`: the aggregate that puts results of parts of a group together, exact
+    for all types but floats; None where there is none. `parted`: parts of a group have shares of
+    it. `sql`: None where it depends on more than types.
+
+    A group for which a `fold` has no value has no row, as a body has none for which it is asked;
+    such an aggregate is a float.
     """
 
     name: str
@@ -46,15 +51,18 @@ class Aggregate:
     line: str
     state: State
     result: Callable[[Type | None], Type | None]
-    fold: Callable[[Sequence[Any]], Any]
     form: str
+    over: str = "values of any type"
     wanted: str = "1 argument"
     braces: bool = True
-    alike: bool = False
+    word: bool = False
+    fold: Callable[[Type], Fold] | None = None
+    divided: bool = False
     of_nothing: bool = False
+    alike: bool = False
     together: str | None = None
     parted: bool = True
-    direction: int = 0
+    of_sql: tuple[str, ...] = ()
     sql: Sql | None = None
 
     @property
@@ -62,10 +70,18 @@ class Aggregate:
         """The way to write it in a body."""
         return f"{self.name}{' x' * bool(self.arguments)} : {{ … }}"
 
+    @property
+    def direction(self) -> int:
+        """The way that its value moves while rows come, so that a cycle may go through it."""
+        return {State.LEAST: -1, State.GREATEST: 1}.get(self.state, 0)
+
     def takes(self, count: int) -> bool:
         """Check a number of arguments."""
         needed = [each for each in self.arguments if each != "…" and not each.startswith("[")]
         return len(needed) <= count and ("…" in self.arguments or count <= len(self.arguments))
+
+
+_NUMBERS = "int, float and decimal"
 
 
 def _sum_type(argument: Type | None) -> Type | None:
@@ -74,15 +90,8 @@ def _sum_type(argument: Type | None) -> Type | None:
     return argument if argument is not None and argument.numeric else None
 
 
-def _total(values: Sequence[Any]) -> Any:
-    return math.fsum(values) if isinstance(values[0], float) else sum(values[1:], values[0])
-
-
-def _mean(values: Sequence[Any]) -> float:
-    total = _total(values)
-    if isinstance(total, python_decimal.Decimal):
-        return float(total / len(values))
-    return float(Fraction(total) / len(values))
+def _float_of_numbers(argument: Type | None) -> Type | None:
+    return FLOAT if argument is not None and argument.numeric else None
 
 
 COUNT = Aggregate(
@@ -91,10 +100,10 @@ COUNT = Aggregate(
     line="The number of distinct assignments of all variables of the body.",
     state=State.COUNT,
     result=lambda argument: INT,
-    fold=len,
     form="count(), the number of ways to make the body true; different values are counted where a "
     "view has nothing but them",
     wanted="no arguments",
+    word=True,
     of_nothing=True,
     together="sum",
     sql="count(*)",
@@ -106,8 +115,9 @@ SUM = Aggregate(
     "rounded.",
     state=State.TOTAL,
     result=_sum_type,
-    fold=_total,
     form="sum(x)",
+    over=_NUMBERS,
+    word=True,
     alike=True,
     of_nothing=True,
     together="sum",
@@ -117,26 +127,24 @@ MIN = Aggregate(
     name="min",
     arguments=("value",),
     line="The least value; of bools `false` is the least.",
-    state=State.EXTREME,
+    state=State.LEAST,
     result=lambda argument: argument,
-    fold=min,
     form="min(x)",
+    word=True,
     alike=True,
     together="min",
-    direction=-1,
     sql="min({0})",
 )
 MAX = Aggregate(
     name="max",
     arguments=("value",),
     line="The greatest value.",
-    state=State.EXTREME,
+    state=State.GREATEST,
     result=lambda argument: argument,
-    fold=max,
     form="max(x)",
+    word=True,
     alike=True,
     together="max",
-    direction=1,
     sql="max({0})",
 )
 MEAN = Aggregate(
@@ -144,9 +152,12 @@ MEAN = Aggregate(
     arguments=("value",),
     line="The mean of numbers, a float: the exact total over the count.",
     state=State.TOTAL,
-    result=lambda argument: FLOAT if argument is not None and argument.numeric else None,
-    fold=_mean,
+    result=_float_of_numbers,
     form="mean(x)",
+    over=_NUMBERS,
+    of_sql=("avg", "average"),
+    word=True,
+    divided=True,
     sql={"duckdb": "CAST(avg({0}) AS DOUBLE)", "spark": "avg(CAST({0} AS DOUBLE))"},
 )
 CONCAT = Aggregate(
@@ -156,15 +167,41 @@ CONCAT = Aggregate(
     "then of the strings.",
     state=State.TEXTS,
     result=lambda argument: argument if argument == STR else None,
-    fold="".join,
     form="concat(s), concat(s, separator) or concat(s, separator, order keys…)",
     wanted="at least one argument",
     braces=False,
     parted=False,
 )
 
+STDDEV = Aggregate(
+    name="stddev",
+    arguments=("value",),
+    line="The sample standard deviation of numbers, a float: of the exact variance, rounded once. "
+    "One value has none, so a group of one has no row.",
+    state=State.FOLD,
+    result=_float_of_numbers,
+    form="stddev(x)",
+    over=_NUMBERS,
+    of_sql=("std", "stdev", "stddev_samp"),
+    fold=deviation,
+    sql="stddev_samp(CAST({0} AS DOUBLE))",
+)
+ANY = Aggregate(
+    name="any",
+    arguments=("condition",),
+    line="Whether one of the bools of the group is true; in a body, of no rows, `false`.",
+    state=State.GREATEST,
+    result=lambda argument: BOOL if argument == BOOL else None,
+    form="any(b)",
+    over="bool",
+    of_nothing=True,
+    alike=True,
+    together="any",
+    sql="bool_or({0})",
+)
+
 AGGREGATES: Mapping[str, Aggregate] = {
-    each.name: each for each in (COUNT, SUM, MIN, MAX, MEAN, CONCAT)
+    each.name: each for each in (COUNT, SUM, MIN, MAX, MEAN, CONCAT, STDDEV, ANY)
 }
 """All built-in aggregates, by name."""
 
@@ -173,8 +210,27 @@ IN_BRACES: Mapping[str, Aggregate] = {
 }
 """Aggregates that stand in bodies."""
 
-EXTREMES = tuple(name for name, each in AGGREGATES.items() if each.state is State.EXTREME)
-"""The aggregates that are a least or greatest value."""
 
-TOTALS = tuple(name for name, each in AGGREGATES.items() if each.state is State.TOTAL)
-"""The aggregates that a total of numbers leads to."""
+def _of(*states: State) -> frozenset[str]:
+    return frozenset(name for name, each in AGGREGATES.items() if each.state in states)
+
+
+COUNTS, TOTALS, TEXTS, GREATEST = map(_of, (State.COUNT, State.TOTAL, State.TEXTS, State.GREATEST))
+EXTREMES = _of(State.LEAST, State.GREATEST)
+"""The aggregates by the state of a group."""
+
+WITNESSED = frozenset(name for name in EXTREMES if not AGGREGATES[name].of_nothing)
+"""The aggregates whose value a group always has."""
+
+
+def listed(names: Iterable[str], last: str = "and") -> str:
+    """Names in words, in the order of the records."""
+    *first, end = [name for name in AGGREGATES if name in set(names)]
+    return f"{', '.join(first)} {last} {end}" if first else end
+
+
+def takes(function: str) -> str:
+    """The types that an aggregate takes, for hints, and which others take the same."""
+    over = AGGREGATES[function].over
+    same = [name for name, each in AGGREGATES.items() if each.over == over]
+    return f"{listed(same)} take{'s' * (len(same) == 1)} {over}"

@@ -3,17 +3,17 @@
 The state behind each function, and what *INSERT* and *ERASE* of an assignment do to it; rows are in
 order:
 
-| function | state per group | computed in | kept in |
+| `State` of the function | state per group | computed in | kept in |
 |---|---|---|---|
 | every one | η, the number of assignments: ±1; none at 0 | `support` | `aggregate_state` |
-| `count` | η itself | `support` | `aggregate_state` |
-| `sum`, `mean` of int, decimal | the exact total: ±value | `integer_sum` | `integer_sum` |
-| `sum`, `mean` of float | the exact total: ±value | `float_sum` | `float_sum` |
-| `min`, `max` | rows (group, value), counted | `aggregate` | `ordered_rows` |
+| `COUNT` | η itself | `support` | `aggregate_state` |
+| `TOTAL` of int, decimal | the exact total: ±value | `integer_sum` | `integer_sum` |
+| `TOTAL` of float | the exact total: ±value | `float_sum` | `float_sum` |
+| `LEAST`, `GREATEST` | rows (group, value), counted | `aggregate` | `ordered_rows` |
 | the same, of many rows | results, until one is erased | `grouping` | `unordered_extremes` |
-| `concat` | rows (group, keys, text), counted | `concatenation` | `ordered_rows`, `scans` |
-| a user's with an inverse | a total | `user` | `user_totals` |
-| a user's without | rows (group, arguments), counted | `user` | `ordered_rows`, `scans` |
+| `TEXTS` | rows (group, keys, text), counted | `concatenation` | `ordered_rows`, `scans` |
+| `FOLD`, a user's, with an inverse | a total | `user`, `built_in` | `user_totals` |
+| the same without | rows (group, arguments), counted | `user` | `ordered_rows`, `scans` |
 
 `aggregate` computes all of them from scratch, for whole columns. No rows make no groups, also when
 there is no group column.
@@ -25,15 +25,18 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from lftj.functions.aggregates import AGGREGATES, GREATEST, State
+from lftj.heads.aggregate_shape import AggregateCall
+from lftj.heads.built_in import fold_of
 from lftj.heads.concatenation import grouped_concatenations
-from lftj.heads.float_sum import float_means, grouped_sums, published_float_sums
-from lftj.heads.integer_sum import Totals, grouped_totals, means, published_sums
+from lftj.heads.float_sum import float_results, grouped_sums
+from lftj.heads.integer_sum import grouped_totals, integer_results
 from lftj.heads.support import group_sizes
 from lftj.heads.user import UserAggregate, grouped_folds
 from lftj.heads.values import by_value, group_name
 from lftj.scantree.frozen import frozen
 from lftj.scantree.rows import equal_runs, is_sorted, sort_with
-from lftj.types import Type, floats_to_codes
+from lftj.types import Type
 from lftj.types.dictionary import Dictionary
 
 # `min` and `max`: semigroups, which cannot take a value out again [LFTJ-IVM 2.3.3].
@@ -53,18 +56,6 @@ def grouped_extremes(
     keys, back = by_value(codes, type, dictionary)
     found = (np.maximum if greatest else np.minimum).reduceat(keys, starts)
     return found if back is None else back.take(found)
-
-
-@frozen(slots=True)
-class AggregateCall:
-    """One aggregated head column: the function, its argument columns (codes) with their types, and
-    the type of the result.
-    """
-
-    function: str
-    args: list[np.ndarray]
-    types: list[Type]
-    result: Type
 
 
 @frozen(slots=True)
@@ -154,12 +145,11 @@ def _in_group_order(
 
 # ── one function each ─────────────────────────────────────────────────────────────────────────────
 def _result(call: AggregateCall, groups: _Groups) -> np.ndarray:
-    if call.function in groups.user:
-        args = groups.args(call)
-        chosen = groups.user[call.function]
+    fold = fold_of(call.function, call.types, groups.user)
+    if fold is not None:
         return grouped_folds(
-            chosen,
-            args,
+            fold,
+            groups.args(call),
             call.types,
             groups.counts,
             groups.starts,
@@ -167,54 +157,40 @@ def _result(call: AggregateCall, groups: _Groups) -> np.ndarray:
             call.result,
             groups.name,
         )
-    return _FUNCTIONS[call.function](call, groups)
+    return _BY_STATE[AGGREGATES[call.function].state](call, groups)
 
 
 def _count(call: AggregateCall, groups: _Groups) -> np.ndarray:
     return groups.sizes
 
 
-def _totals(call: AggregateCall, groups: _Groups) -> Totals:
-    return grouped_totals(groups.args(call)[0], groups.counts, groups.starts)
-
-
-def _float_sums(call: AggregateCall, groups: _Groups) -> np.ndarray:
-    return published_float_sums(
-        *grouped_sums(groups.args(call)[0], groups.counts, groups.starts),
-        call.function,
-        groups.name,
-    )
-
-
-def _sum(call: AggregateCall, groups: _Groups) -> np.ndarray:
+def _total(call: AggregateCall, groups: _Groups) -> np.ndarray:
+    rows = groups.args(call)[0], groups.counts, groups.starts
     if call.types[0].name == "float":
-        return _float_sums(call, groups)
-    return published_sums(_totals(call, groups), call.result, groups.name)
-
-
-def _mean(call: AggregateCall, groups: _Groups) -> np.ndarray:
-    if call.types[0].name == "float":
-        return float_means(_float_sums(call, groups), groups.sizes)
-    return floats_to_codes(means(_totals(call, groups), groups.sizes, call.types[0].scale or 0))
+        return float_results(*grouped_sums(*rows), call, groups.sizes, groups.name)
+    return integer_results(grouped_totals(*rows), call, groups.sizes, groups.name)
 
 
 def _extreme(call: AggregateCall, groups: _Groups) -> np.ndarray:
     codes = groups.args(call)[0]
     return grouped_extremes(
-        codes, groups.starts, call.types[0], groups.dictionary, greatest=call.function == "max"
+        codes,
+        groups.starts,
+        call.types[0],
+        groups.dictionary,
+        greatest=call.function in GREATEST,
     )
 
 
-def _concat(call: AggregateCall, groups: _Groups) -> np.ndarray:
+def _texts(call: AggregateCall, groups: _Groups) -> np.ndarray:
     args = groups.args(call)
     return grouped_concatenations(args, call.types, groups.counts, groups.starts, groups.dictionary)
 
 
-_FUNCTIONS: dict[str, Callable[[AggregateCall, _Groups], np.ndarray]] = {
-    "count": _count,
-    "sum": _sum,
-    "mean": _mean,
-    "min": _extreme,
-    "max": _extreme,
-    "concat": _concat,
+_BY_STATE: dict[State, Callable[[AggregateCall, _Groups], np.ndarray]] = {
+    State.COUNT: _count,
+    State.TOTAL: _total,
+    State.LEAST: _extreme,
+    State.GREATEST: _extreme,
+    State.TEXTS: _texts,
 }

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lftj.functions.aggregates import EXTREMES, TOTALS
+from lftj.functions.aggregates import AGGREGATES, COUNTS, EXTREMES, TOTALS
 from lftj.heads.aggregate_shape import AggregateShape, CallShape, Surroundings
+from lftj.heads.built_in import fold_of
 from lftj.heads.float_sum import FloatTotals
 from lftj.heads.integer_sum import IntegerTotals
 from lftj.heads.kept import Kept
@@ -20,7 +21,6 @@ from lftj.heads.unordered_extremes import UnorderedExtremes
 from lftj.heads.user_totals import UserTotals
 from lftj.scantree import Arena
 from lftj.scantree.frozen import frozen
-from lftj.types import Type
 
 _KeptBy = dict[CallShape, Kept]
 
@@ -51,8 +51,8 @@ def plan_aggregates(
     published: list[int] = []
     width = 1
     for call in shape.calls:
-        published.append(0 if call.function == "count" else width)
-        width += call.function != "count"
+        published.append(0 if call.function in COUNTS else width)
+        width += call.function not in COUNTS
     serving: _KeptBy = {}
     width = _plan_integer_totals(shape, published, width, serving)
     _plan_float_totals(shape, arena, serving)
@@ -86,7 +86,7 @@ def _by_groups(shape: AggregateShape, kept: Sequence[Kept]) -> bool:
 
 
 def _sums(shape: AggregateShape, *, of_floats: bool) -> dict[int, list[CallShape]]:
-    """The calls of sum and mean by their argument."""
+    """The calls with a total by their argument."""
     calls: dict[int, list[CallShape]] = {}
     for call in shape.calls:
         if call.function in TOTALS and (call.types[0].name == "float") == of_floats:
@@ -98,7 +98,11 @@ def _plan_integer_totals(
     shape: AggregateShape, published: list[int], width: int, serving: _KeptBy
 ) -> int:
     for arg, calls in _sums(shape, of_floats=False).items():
-        sums = [published[shape.calls.index(call)] for call in calls if call.function == "sum"]
+        sums = [
+            published[shape.calls.index(call)]
+            for call in calls
+            if not AGGREGATES[call.function].divided
+        ]
         state = IntegerTotals(arg, sums[0] if sums else None, width)
         width += 0 if sums else 2
         serving.update(dict.fromkeys(calls, state))
@@ -114,7 +118,9 @@ def _plan_user_totals(
     shape: AggregateShape, arena: Arena, surroundings: Surroundings, serving: _KeptBy
 ) -> None:
     for call in shape.calls:
-        aggregate = surroundings.user.get(call.function)
+        if call in serving or call.function in COUNTS:
+            continue
+        aggregate = fold_of(call.function, call.types, surroundings.user)
         if aggregate is not None and aggregate.invertible:
             serving[call] = UserTotals.empty(
                 arena, call, aggregate, surroundings.dictionary, max(1, shape.width)
@@ -141,7 +147,7 @@ def _plan_ordered_rows(
     """
     wanted: dict[tuple[int, ...], list[CallShape]] = {}
     for call in shape.calls:
-        if call.function != "count" and call not in serving:
+        if call.function not in COUNTS and call not in serving:
             wanted.setdefault(ordered_args(call), []).append(call)
     for args in list(wanted):
         longer = next((other for other in wanted if other[:1] == args and other != args), None)
@@ -162,15 +168,10 @@ def _plan_ordered_rows(
 def _scan(call: CallShape, rows: OrderedRows, surroundings: Surroundings) -> Scan:
     dictionary = surroundings.dictionary
     places = {arg: rows.code_column(rows.args.index(arg)) for arg in call.args if arg in rows.args}
-    if call.function != "concat":
-        types: list[Type] = list(call.types)
-        return Fold.of(
-            dictionary,
-            surroundings.user[call.function],
-            [places[arg] for arg in call.args],
-            types,
-            call.result,
-        )
+    fold = fold_of(call.function, call.types, surroundings.user)
+    if fold is not None:
+        args = [places[arg] for arg in call.args]
+        return Fold.of(dictionary, fold, args, call.types, call.result)
     text, *more = call.args
     separator = places[more[0]] if more and call.separator is None else call.separator or ""
     return Concatenation.of(dictionary, places[text], separator)

@@ -5,14 +5,18 @@ column.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import compress
+from operator import attrgetter
 
 import numpy as np
 
-from lftj.heads.user import UserAggregate
+from lftj.functions.aggregates import TEXTS
+from lftj.heads.user import NO_VALUE, UserAggregate
 from lftj.heads.values import group_name
 from lftj.program.normal_form import AggregateTerm, NormalRule, Ref, Value
 from lftj.scantree.frozen import frozen
-from lftj.types import Type
+from lftj.scantree.rows import sort_rows
+from lftj.types import FLOAT, Type
 from lftj.types.dictionary import Dictionary
 
 
@@ -32,13 +36,26 @@ class CallShape:
 
 
 @frozen(slots=True)
+class AggregateCall:
+    """One aggregated head column: the function, its argument columns (codes) with their types, and
+    the type of the result.
+    """
+
+    function: str
+    args: list[np.ndarray]
+    types: Sequence[Type]
+    result: Type
+
+
+@frozen(slots=True)
 class HeadColumns:
     """Sources of a head's columns: `places` in (group columns, results of the calls); the first
-    `width` are the group.
+    `width` are the group. `floats`: the places of calls that a group may have no value of.
     """
 
     places: tuple[int, ...]
     width: int
+    floats: frozenset[int]
 
     @property
     def leads(self) -> bool:
@@ -52,10 +69,24 @@ class HeadColumns:
         """The numbers of the calls whose results the head publishes."""
         return tuple(sorted({place - self.width for place in self.places if place >= self.width}))
 
+    def valued(self, results: Sequence[np.ndarray]) -> np.ndarray:
+        """Mark the groups that have all values of the head, of whose calls some are floats."""
+        return np.logical_and.reduce([results[p - self.width] != NO_VALUE for p in self.floats])
+
     def rows(self, groups: Sequence[np.ndarray], results: Sequence[np.ndarray]) -> list[np.ndarray]:
         """Head columns from group columns and results, in the order of the groups."""
         columns = [*groups[: self.width], *results]
         return [columns[place] for place in self.places]
+
+    def sorted_rows(
+        self, groups: Sequence[np.ndarray], results: Sequence[np.ndarray]
+    ) -> list[np.ndarray]:
+        """The rows of the head, sorted: those of groups that have all its values."""
+        rows = self.rows(groups, results)
+        if self.floats:
+            valued = self.valued(results)
+            rows = [column[valued] for column in rows]
+        return sort_rows(rows)
 
 
 @frozen(slots=True)
@@ -66,7 +97,7 @@ class AggregateShape:
     `needed`: the rule's variables in the order of the columns; `types`: theirs; `width`: how many
     columns are the group; `group`: the head's group columns as positions, repeated ones included;
     `calls`: the aggregated head columns; `head`: for each head column its place in (group columns,
-    results of the calls).
+    results of the calls); `floats`: those of calls of floats.
     """
 
     needed: tuple[int, ...]
@@ -75,6 +106,7 @@ class AggregateShape:
     group: tuple[int, ...]
     calls: tuple[CallShape, ...]
     head: tuple[int, ...]
+    floats: frozenset[int] = frozenset()
 
     @staticmethod
     def of(rule: NormalRule) -> AggregateShape:
@@ -95,24 +127,26 @@ class AggregateShape:
             if isinstance(each.expression, Value)
         }
         calls = tuple(_call(term, place, types, constants) for term in terms)
-        results = iter(range(width, width + len(calls)))
+        places = range(width, width + len(calls))
+        floats = frozenset(compress(places, map(FLOAT.__eq__, map(attrgetter("result"), calls))))
+        results = iter(places)
         head = tuple(
             place[term.variable] if isinstance(term, Ref) else next(results) for term in rule.head
         )
         return AggregateShape(
-            needed, types, width, tuple(place[variable] for variable in group), calls, head
+            needed, types, width, tuple(place[variable] for variable in group), calls, head, floats
         )
 
     @property
     def columns(self) -> HeadColumns:
         """The head's own columns."""
-        return HeadColumns(self.head, self.width)
+        return HeadColumns(self.head, self.width, self.floats)
 
     def head_rows(
         self, groups: Sequence[np.ndarray], results: Sequence[np.ndarray]
     ) -> list[np.ndarray]:
-        """Head columns from group columns and results, in the order of the groups."""
-        return self.columns.rows(groups, results)
+        """Head columns from group columns and results, sorted."""
+        return self.columns.sorted_rows(groups, results)
 
     def name(self, groups: Sequence[np.ndarray], dictionary: Dictionary, group: int) -> str:
         """Name a group for messages."""
@@ -136,9 +170,7 @@ def _call(
 ) -> CallShape:
     args = tuple(place[argument.variable] for argument in term.args)
     separator = (
-        constants.get(term.args[1].variable)
-        if term.function == "concat" and len(args) > 1
-        else None
+        constants.get(term.args[1].variable) if term.function in TEXTS and len(args) > 1 else None
     )
     assert separator is None or isinstance(separator, str)
     return CallShape(term.function, args, tuple(types[arg] for arg in args), term.type, separator)

@@ -49,12 +49,15 @@ class GroupsMoved(NamedTuple):
         """The rows of one head that come and go: those of groups that come and go, and those where
         a result of its own differs.
         """
-        differs = ~(self.was & self.here)
+        was, here = self.was, self.here
+        if head.floats:
+            was, here = was & head.valued(self.before), here & head.valued(self.after)
+        differs = ~(was & here)
         for call in head.calls:
             differs |= self.before[call] != self.after[call]
         return Delta(
-            self._rows(head, self.after, differs & self.here),
-            self._rows(head, self.before, differs & self.was),
+            self._rows(head, self.after, differs & here),
+            self._rows(head, self.before, differs & was),
         )
 
     def _rows(self, head: HeadColumns, results: Sequence[np.ndarray], which: np.ndarray) -> Columns:
@@ -277,10 +280,8 @@ class AggregateState:
         """The rows of a head over these groups, by default the shape's own, sorted. O(n)."""
         columns = self.groups.columns()
         values = columns[self.groups.key_width :]
-        return sort_rows(
-            (head or self.shape.columns).rows(
-                columns, [values[column] for column in self.plan.published]
-            )
+        return (head or self.shape.columns).sorted_rows(
+            columns, [values[column] for column in self.plan.published]
         )
 
     def sizes(self) -> tuple[Columns, np.ndarray]:

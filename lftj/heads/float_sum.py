@@ -23,7 +23,9 @@ from collections.abc import Callable, Iterable, Mapping
 import numpy as np
 
 from lftj.errors import ValueRangeError
-from lftj.heads.aggregate_shape import CallShape
+from lftj.functions.aggregates import AGGREGATES
+from lftj.functions.fold import UNIT, units
+from lftj.heads.aggregate_shape import AggregateCall, CallShape
 from lftj.heads.float_sum_kernels import (
     OVERFLOW,
     STATE_WORDS,
@@ -37,14 +39,6 @@ from lftj.heads.kept import Advance, Bag, GroupChange
 from lftj.scantree import Arena, Tree
 from lftj.scantree.frozen import frozen
 from lftj.scantree.sharing import Span, spans
-
-_UNIT = 1074
-"""The total counts units of 2⁻¹⁰⁷⁴."""
-
-
-def _units(value: float) -> int:
-    numerator, denominator = value.as_integer_ratio()
-    return numerator * ((1 << _UNIT) // denominator)
 
 
 class ExactSum:
@@ -100,7 +94,7 @@ class ExactSum:
         elif value == -math.inf:
             self._negative_infinities += times
         else:
-            self._units += _units(value) * times
+            self._units += units(value) * times
 
     def value(self) -> float:
         """The double nearest to the sum, ties to even. ValueRangeError when there is none (see the
@@ -111,7 +105,7 @@ class ExactSum:
         if self._positive_infinities or self._negative_infinities:
             return math.inf if self._positive_infinities else -math.inf
         try:
-            return self._units / (1 << _UNIT)  # int / int rounds correctly, at any size
+            return self._units / (1 << UNIT)  # int / int rounds correctly, at any size
         except OverflowError:
             raise ValueRangeError(status_message(OVERFLOW)) from None
 
@@ -149,6 +143,18 @@ def published_float_sums(
         group = int(np.flatnonzero(status)[0])
         raise ValueRangeError(f"{function} {name(group)}: {status_message(int(status[group]))}")
     return sums
+
+
+def float_results(
+    sums: np.ndarray,
+    status: np.ndarray,
+    call: AggregateCall | CallShape,
+    sizes: np.ndarray,
+    name: Callable[[int], str],
+) -> np.ndarray:
+    """The codes of a call's results: the sums, or these over the sizes of the groups."""
+    exact = published_float_sums(sums, status, call.function, name)
+    return float_means(exact, sizes) if AGGREGATES[call.function].divided else exact
 
 
 def float_means(sums: np.ndarray, sizes: np.ndarray) -> np.ndarray:
@@ -227,8 +233,7 @@ class FloatTotals:
         change.work.count(self.words, groups + inserts.shape[1] + erases.shape[1])
 
         def results(call: CallShape) -> np.ndarray:
-            exact = published_float_sums(sums, status, call.function, change.name)
-            return exact if call.function == "sum" else float_means(exact, change.divisors)
+            return float_results(sums, status, call, change.divisors, change.name)
 
         return Advance(FloatTotals(self.arg, self.words.apply(inserts, erases)), [], results)
 

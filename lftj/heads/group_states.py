@@ -13,7 +13,7 @@ from dataclasses import field
 
 import numpy as np
 
-from lftj.functions.aggregates import TOTALS
+from lftj.functions.aggregates import EXTREMES, GREATEST, TOTALS
 from lftj.heads.aggregate_shape import AggregateShape
 from lftj.heads.grouping_kernels import add_extremes, add_floats, add_integers, add_times
 from lftj.heads.integer_sum import Totals, grouped_totals
@@ -27,10 +27,12 @@ from lftj.storage.delta import Columns
 from lftj.types import floats_to_codes
 
 Call = tuple[str, int]
-"""Totals of a column of the assignments: `integers`, `floats`, `min` or `max`, and the column."""
+"""Totals of a column of the assignments: `integers`, `floats` or the name of an extreme, and the
+column.
+"""
 
 _INT64_MIN, _INT64_MAX = -(2**63), 2**63 - 1
-_INITIALLY = {"min": _INT64_MAX, "max": _INT64_MIN}
+_INITIALLY = {name: _INT64_MIN if name in GREATEST else _INT64_MAX for name in EXTREMES}
 _SHORT = 2**31
 """Values nearer to 0 add up in an int64, 2³² of them."""
 
@@ -44,7 +46,7 @@ class StateLayout:
             if call.function in TOTALS:
                 kind = "floats" if call.types[0].name == "float" else "integers"
                 kept[kind, call.args[0]] = None
-            elif call.function != "count":
+            elif call.function in EXTREMES:
                 kept[call.function, call.args[0]] = None
         self.width = shape.width
         """Columns of a group."""
@@ -176,7 +178,7 @@ class GroupStates:
         """Add a column of values, each once or as often as `counts` has it."""
         kind, words, stride = call[0], self.words, len(self.layout.fresh)
         if kind in _INITIALLY:
-            add_extremes(places, values, words, stride, at, kind == "max")
+            add_extremes(places, values, words, stride, at, kind in GREATEST)
         elif kind == "integers" and counts is not None:
             rows = np.arange(len(values))
             self._add_totals(at, places, grouped_totals(values, counts, rows))

@@ -6,15 +6,14 @@ from collections.abc import Callable
 
 import numpy as np
 
-from lftj.functions.aggregates import EXTREMES, TOTALS
+from lftj.functions.aggregates import COUNTS, EXTREMES, TOTALS
 from lftj.heads.aggregate_shape import AggregateShape, CallShape
-from lftj.heads.float_sum import float_means, grouped_sums, published_float_sums
-from lftj.heads.integer_sum import Totals, means, published_sums
+from lftj.heads.float_sum import float_results, grouped_sums
+from lftj.heads.integer_sum import Totals, integer_results
 from lftj.heads.kept import GroupTotals
 from lftj.storage.delta import Columns
-from lftj.types import floats_to_codes
 
-_ADDITIVE = ("count", *TOTALS)
+_ADDITIVE = COUNTS | TOTALS
 
 
 def additive(shape: AggregateShape) -> bool:
@@ -40,16 +39,11 @@ def results(totals: GroupTotals, shape: AggregateShape, name: Callable[[int], st
 
 
 def _result(totals: GroupTotals, call: CallShape, name: Callable[[int], str]) -> np.ndarray:
-    if call.function == "count":
+    if call.function in COUNTS:
         return totals.counts
     (arg,) = call.args
     if call.function in EXTREMES:
         return totals.extremes[call.function, arg]
     if call.types[0].name == "float":
-        sums, status = grouped_sums(*totals.floats[arg])
-        exact = published_float_sums(sums, status, call.function, name)
-        return exact if call.function == "sum" else float_means(exact, totals.counts)
-    integers = Totals(*totals.integers[arg])
-    if call.function == "sum":
-        return published_sums(integers, call.result, name)
-    return floats_to_codes(means(integers, totals.counts, call.types[0].scale or 0))
+        return float_results(*grouped_sums(*totals.floats[arg]), call, totals.counts, name)
+    return integer_results(Totals(*totals.integers[arg]), call, totals.counts, name)

@@ -19,7 +19,8 @@ from typing import NamedTuple
 import numpy as np
 
 from lftj.errors import ValueRangeError
-from lftj.heads.aggregate_shape import CallShape
+from lftj.functions.aggregates import AGGREGATES
+from lftj.heads.aggregate_shape import AggregateCall, CallShape
 from lftj.heads.integer_sum_kernels import merge_totals, total_runs
 from lftj.heads.kept import Advance, GroupChange
 from lftj.scantree.frozen import frozen
@@ -106,6 +107,15 @@ def published_sums(totals: Totals, result: Type, name: Callable[[int], str]) -> 
     return totals.int64()
 
 
+def integer_results(
+    totals: Totals, call: AggregateCall | CallShape, sizes: np.ndarray, name: Callable[[int], str]
+) -> np.ndarray:
+    """The codes of a call's results: the totals, or these over the sizes of the groups."""
+    if AGGREGATES[call.function].divided:
+        return floats_to_codes(means(totals, sizes, call.types[0].scale or 0))
+    return published_sums(totals, call.result, name)
+
+
 def outside_range(group: str, shown: str, type: str) -> ValueRangeError:
     """The error for a sum that is none of its type's values."""
     hint = "sum to_float(…) of it, which rounds, or make the groups smaller"
@@ -158,9 +168,7 @@ class IntegerTotals:
         """The state of groups that have these totals after a change."""
 
         def results(call: CallShape) -> np.ndarray:
-            if call.function == "sum":
-                return published_sums(totals, call.result, change.name)
-            return floats_to_codes(means(totals, change.divisors, call.types[0].scale or 0))
+            return integer_results(totals, call, change.divisors, change.name)
 
         return Advance(
             self, [] if self.published is not None else [totals.high, totals.low], results

@@ -14,6 +14,7 @@ from dataclasses import field, replace
 
 import numpy as np
 
+from lftj.functions.aggregates import GREATEST, TEXTS
 from lftj.heads.aggregate_shape import CallShape
 from lftj.heads.changes import net_changes
 from lftj.heads.kept import Advance, GroupChange
@@ -30,7 +31,7 @@ def ordered_args(call: CallShape) -> tuple[int, ...]:
     """The arguments of a call in the order in which they order its rows: the keys of `concat` come
     first, then its text, and its separator where that is not the same for all rows.
     """
-    if call.function != "concat":
+    if call.function not in TEXTS:
         return call.args
     return (*call.args[2:], *call.args[: 2 if call.separator is None else 1])
 
@@ -138,7 +139,7 @@ class OrderedRows:
         groups = change.groups[: self.width]
         tree = self.rows.tree
         if call not in self.scans:
-            _, columns, pages = tree.edge_rows(groups, last=call.function == "max")
+            _, columns, pages = tree.edge_rows(groups, last=call.function in GREATEST)
             change.work.pages += pages
             return columns[self.code_column(0)]
         scan = self.scans[call]

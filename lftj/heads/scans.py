@@ -19,7 +19,7 @@ from lftj.heads.kept import GroupChange
 from lftj.heads.user import UserAggregate, grouped_folds
 from lftj.scantree import Monoid, Tree
 from lftj.scantree.frozen import frozen
-from lftj.types import STR, Type, encode_scalar
+from lftj.types import STR, Type
 from lftj.types.dictionary import Dictionary
 
 Bound = Sequence[int] | None
@@ -135,9 +135,8 @@ class Fold:
         self, tree: Tree, low: Bound, high: Bound, name: Callable[[int], str], group: int
     ) -> int:
         """The code of the finished state. Raises as `UserAggregate.error_of`."""
-        try:
-            return encode_scalar(
-                self.type, self.aggregate.result(tree.scan(self.monoid, low, high)), self.dictionary
-            )
-        except Exception as problem:
-            raise self.aggregate.error_of(problem, name(group))  # noqa: B904 — it knows its cause
+        scanned = [(0, lambda: tree.scan(self.monoid, low, high))]
+        codes = self.aggregate.published(
+            scanned, 1, self.type, self.dictionary, lambda _: name(group)
+        )
+        return int(codes[0])

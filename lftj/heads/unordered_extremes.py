@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from lftj.functions.aggregates import GREATEST
 from lftj.heads.aggregate_shape import CallShape
 from lftj.heads.kept import Advance, GroupChange
 from lftj.scantree.frozen import frozen
@@ -54,7 +55,9 @@ class UnorderedExtremes:
         return values[self.published[call.function]]
 
     def _after(self, function: str, change: GroupChange) -> np.ndarray:
-        better, worst = (np.maximum, _INT64_MIN) if function == "max" else (np.minimum, _INT64_MAX)
+        better, worst = (
+            (np.maximum, _INT64_MIN) if function in GREATEST else (np.minimum, _INT64_MAX)
+        )
         known = np.where(change.before[0] > 0, change.before[self.published[function]], worst)
 
         def best(which: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -30,6 +31,11 @@ from lftj.heads.concatenation import order_in_groups
 from lftj.scantree.process.garbage import resume_in_time
 from lftj.types import Type, encode_scalar, type_of_python
 from lftj.types.dictionary import Dictionary
+
+NO_VALUE = 2**63 - 1
+"""In place of the code of a float where a group has no value: that of no number. A head has no row
+for such a group.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +107,31 @@ class UserAggregate:
         """The value that is published for a state."""
         return state if self.finish is None else self.finish(state)
 
+    def runs(
+        self, args: Sequence[np.ndarray], counts: np.ndarray, starts: np.ndarray
+    ) -> Sequence[Any] | None:
+        """The states of runs of codes, where these are made of whole columns; None where not."""
+        return None
+
+    def code(self, state: Any, type: Type, dictionary: Dictionary) -> int:
+        """The code of the value that is published for a state."""
+        return encode_scalar(type, self.result(state), dictionary)
+
+    def published(
+        self, states: Iterable[tuple[int, Callable[[], Any]]], groups: int, result: Type,
+        dictionary: Dictionary, name: Callable[[int], str],
+    ) -> np.ndarray:  # fmt: skip
+        """The codes of so many groups; `states` makes those of some of them. Raises as `error_of`;
+        `name` names a group.
+        """
+        codes = np.zeros(groups, np.int64)
+        for group, state in states:
+            try:
+                codes[group] = self.code(state(), result, dictionary)
+            except Exception as problem:
+                raise self.error_of(problem, name(group))  # noqa: B904 — it knows its cause
+        return codes
+
     def error_of(self, problem: Exception, group: str) -> Exception:
         """The error to raise for what came of the user's functions. `group`: as messages call it.
 
@@ -143,6 +174,23 @@ def grouped_folds(
 
     O(n log n) for the order, then one call of `lift` and at least one of `combine` per row.
     """
+    known = aggregate.runs(args, counts, starts)
+    if known is None:
+        folds = _folds(aggregate, args, types, counts, starts, dictionary)
+    else:
+        folds = [partial(known.__getitem__, group) for group in range(len(known))]
+    return aggregate.published(enumerate(folds), len(starts), result, dictionary, name)
+
+
+def _folds(
+    aggregate: UserAggregate,
+    args: Sequence[np.ndarray],
+    types: Sequence[Type],
+    counts: np.ndarray,
+    starts: np.ndarray,
+    dictionary: Dictionary,
+) -> list[Callable[[], Any]]:
+    """Functions that make the states of runs, from the values in their order."""
     order = order_in_groups(args, types, starts, dictionary) if args else np.arange(len(counts))
     columns = [
         to_values(type, column.take(order), dictionary)
@@ -150,12 +198,5 @@ def grouped_folds(
     ]
     rows = list(zip(*columns, strict=True)) if columns else [()] * len(counts)
     times = counts.take(order).tolist()
-    bounds = [*starts.tolist(), len(counts)]
-    codes = np.empty(len(starts), dtype=np.int64)
-    for group, (first, last) in enumerate(pairwise(bounds)):
-        try:
-            value = aggregate.result(aggregate.fold(rows[first:last], times[first:last]))
-            codes[group] = encode_scalar(result, value, dictionary)
-        except Exception as problem:
-            raise aggregate.error_of(problem, name(group))  # noqa: B904 — it knows its cause
-    return codes
+    bounds = pairwise([*starts.tolist(), len(counts)])
+    return [partial(aggregate.fold, rows[first:last], times[first:last]) for first, last in bounds]

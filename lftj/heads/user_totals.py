@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,6 @@ from lftj.heads.user import UserAggregate
 from lftj.scantree import Arena, Tree, after_prefix
 from lftj.scantree.frozen import frozen
 from lftj.scantree.rows import distinct_values
-from lftj.types import encode_scalar
 from lftj.types.dictionary import Dictionary
 
 # Totals by the numbers of their slots: a list that is only ever added to, of which the first may
@@ -141,6 +141,8 @@ def _total(numbers: np.ndarray, words: np.ndarray, widths: Widths) -> tuple[int,
 
 
 _FEW_SLOTS = 1024
+_FEW = 16
+"""Rows that are sooner lifted one by one than made of whole columns."""
 
 
 @frozen(slots=True)
@@ -186,13 +188,18 @@ class UserTotals:
 
     def _combine(self, totals: list[Any], change: GroupChange) -> None:
         """Brings totals forward, in each group erases first."""
+        aggregate, columns = self.aggregate, [change.rows[arg] for arg in self.call.args]
+        if len(change.net) > _FEW:
+            moves = aggregate.runs(columns, change.net, change.starts)
+            if moves is not None:
+                totals[:] = map(aggregate.combine, totals, moves)
+                return
         args = [
-            to_values(type, change.rows[arg], self.dictionary)
-            for arg, type in zip(self.call.args, self.call.types, strict=True)
+            to_values(type, column, self.dictionary)
+            for column, type in zip(columns, self.call.types, strict=True)
         ]
         rows = list(zip(*args, strict=True)) if args else [()] * len(change.net)
         groups = np.searchsorted(change.starts, np.arange(len(rows)), side="right") - 1
-        aggregate = self.aggregate
         for row in np.lexsort((change.net > 0, groups)).tolist():
             group = int(groups[row])
             try:
@@ -202,15 +209,11 @@ class UserTotals:
                 raise aggregate.error_of(problem, change.name(group))  # noqa: B904 — it knows its cause
 
     def _published(self, totals: list[Any], change: GroupChange) -> np.ndarray:
-        codes = np.zeros(len(totals), np.int64)
-        for group in np.flatnonzero(change.sizes).tolist():
-            try:
-                codes[group] = encode_scalar(
-                    self.call.result, self.aggregate.result(totals[group]), self.dictionary
-                )
-            except Exception as problem:
-                raise self.aggregate.error_of(problem, change.name(group))  # noqa: B904 — it knows its cause
-        return codes
+        alive = np.flatnonzero(change.sizes).tolist()
+        return self.aggregate.published(
+            ((group, partial(totals.__getitem__, group)) for group in alive),
+            len(totals), self.call.result, self.dictionary, change.name,
+        )  # fmt: skip
 
     def _compacted(self) -> UserTotals:
         """The same totals in a new list without those of the past. O(groups)."""

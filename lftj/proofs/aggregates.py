@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import decimal
 import math
+import statistics
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 
@@ -39,6 +40,18 @@ def _mean(values: list[Value]) -> float:
     return total / len(values)
 
 
+def _deviation(values: list[Value]) -> float | None:
+    """The square root of the exact variance, rounded once; None for a single value."""
+    if len(values) < 2:
+        return None
+    if any(isinstance(value, float) and math.isinf(value) for value in values):
+        raise ArithmeticFailure("the deviation of an infinite number")
+    try:
+        return float(statistics.stdev([Fraction(value) for value in values]))
+    except OverflowError:
+        raise ArithmeticFailure("a deviation beyond the greatest float") from None
+
+
 def _concatenation(rows: Arguments) -> str:
     """Rows are (text, separator, order keys…): ascending by the keys, then by the text."""
     ordered = sorted(rows, key=lambda row: (row[2:], row[0]))
@@ -53,16 +66,19 @@ def fold(function: str, rows: Arguments, users: Mapping[str, UserFold]) -> Value
     if function == "count":
         return len(rows)
     if not rows:
-        return 0 if function == "sum" else None
+        return {"sum": 0, "any": False}.get(function)
     if function in users:
         return users[function](rows)
     if function == "concat":
         return _concatenation(rows)
     values = [row[0] for row in rows]
-    of_values: dict[str, Callable[[list[Value]], Value]] = {
+    of_values: dict[str, Callable[[list[Value]], Value | None]] = {
         "sum": _sum,
         "mean": _mean,
         "min": min,
         "max": max,
+        "stddev": _deviation,
+        "any": any,
     }
-    return held(of_values[function](values), None)
+    found = of_values[function](values)
+    return None if found is None else held(found, None)

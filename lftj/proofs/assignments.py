@@ -219,7 +219,8 @@ class AssignmentChecker:
             env = self._env(each.bindings, outer, body)
             self._assignment(body, env, each.premises)
             weights += [value_of(arg, env) for arg in args[:1]]
-        if function in ("min", "max") and not all(same(each, group.value) for each in weights):
+        best = all(same(each, group.value) for each in weights)
+        if function in ("min", "max", "any") and not best:
             raise Wrong(f"{group.literal} shows what does not attain its value")
         if function == "sum":
             largest = sorted((abs(value_of(args[0], each)) for each in envs), reverse=True)

@@ -53,7 +53,7 @@ _ARGUMENTS = {
 }  # fmt: skip
 _OF_TEXTS = ("contains", "match", "starts_with", "ends_with")
 _TEMPORAL = ("date", "timestamp")
-_SAME_AS_ARGUMENT = ("sum", "min", "max")
+_SAME_AS_ARGUMENT = ("sum", "min", "max", "any")
 
 
 def kinds_of_columns(clauses: Iterable[tree.Clause]) -> dict[str, list[Kind | None]]:
@@ -207,7 +207,7 @@ class _RuleKinds:
         outer = {name: slot for name, slot in scope.items() if name not in own}
         inner = _opened(outer, direct(term.body.literals))
         body = self._body(term.body, inner)
-        slot = Slot({"count": INT, "mean": FLOAT}.get(term.function))
+        slot = Slot({"count": INT, "mean": FLOAT, "stddev": FLOAT}.get(term.function))
         if target is not None:
             target, argument = self._term(target, inner)
             slot = argument if term.function in _SAME_AS_ARGUMENT else slot

@@ -39,8 +39,8 @@ def reads(node: object, strict: bool = False) -> set[tuple[str, bool]]:
 
 
 def extremes(rules: list[tree.Rule]) -> dict[str, tuple[int, str]]:
-    """Column and function of the relations whose every head takes one `min` or `max`, the same in
-    the same column.
+    """Column and function of the relations whose every head takes one `min`, `max` or `any`, the
+    same in the same column.
     """
     found: dict[str, set[tuple[tuple[int, str], ...]]] = {}
     for head in (head for rule in rules for head in rule.heads):
@@ -54,7 +54,7 @@ def extremes(rules: list[tree.Rule]) -> dict[str, tuple[int, str]]:
     return {
         name: calls[0]
         for name, calls in single.items()
-        if len(calls) == 1 and calls[0][1] in ("min", "max")
+        if len(calls) == 1 and calls[0][1] in ("min", "max", "any")
     }
 
 
@@ -93,7 +93,7 @@ def only_best(rows: set[Row], column: int, function: str) -> set[Row]:
     there.
     """
     best: dict[Row, Row] = {}
-    for row in sorted(rows, key=lambda row: row[column], reverse=function == "max"):
+    for row in sorted(rows, key=lambda row: row[column], reverse=function != "min"):
         best.setdefault((*row[:column], *row[column + 1 :]), row)
     return set(best.values())
 
@@ -123,7 +123,8 @@ class HeadRule:
 
     def rows(self) -> set[Row]:
         """All head rows that the present facts give."""
-        return {self._row(key, envs) for key, envs in self.groups().items()}
+        found = {self._row(key, envs) for key, envs in self.groups().items()}
+        return {row for row in found if None not in row}
 
     def groups(self) -> dict[Row, list[Env]]:
         """The assignments of the body by the values of the head's columns that are not

@@ -312,10 +312,10 @@ class Query:
         inner.forget(block.local)
         inner.add(block.literals)
         value = None if target is None else self.terms.of(target, inner.names)
-        if literal.function == "count":
-            written = f"({inner.select(['count(*) AS value'])})"
+        if value is None:
+            whole = self.terms.aggregate(literal.function, [], literal.type)
+            written = f"({inner.select([f'{whole} AS value'])})"
         else:
-            assert value is not None, "every aggregate but count has a target"
             whole = self.terms.aggregate(literal.function, ["a.value"], literal.type)
             if AGGREGATES[literal.function].of_nothing:
                 whole = f"coalesce({whole}, {self.terms.zero(literal.type)})"

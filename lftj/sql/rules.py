@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, product
 
+from lftj.functions import AGGREGATES
 from lftj.program import (
     CheckedAtom,
     CheckedChoice,
@@ -119,7 +120,7 @@ class Head:
         return query.select(self._named(written), distinct=True, line=line)
 
     def _grouped(self, query: Query, line: str) -> str:
-        written, groups = list[str](), list[str]()
+        written, groups, tests = list[str](), list[str](), list[str]()
         for place, (arg, (_, type)) in enumerate(
             zip(self.head.args, self.schema.columns, strict=True), 1
         ):
@@ -127,13 +128,17 @@ class Head:
                 args = [query.terms.of(each, query.names) for each in arg.args]
                 constant = [isinstance(each, Value) for each in arg.args]
                 written.append(query.terms.aggregate(arg.function, args, type, constant))
+                if AGGREGATES[arg.function].fold is not None:
+                    tests.append(f"{written[-1]} IS NOT NULL")
             else:
                 written.append(query.terms.typed(arg, type, query.names))
                 groups.append(str(place))
         selected = query.select(self._named(written), line=line)
         if groups:
-            return f"{selected}{line}GROUP BY {', '.join(groups)}"
-        return f"{selected}{line}HAVING count(*) > 0"
+            selected += f"{line}GROUP BY {', '.join(groups)}"
+        else:
+            tests.append("count(*) > 0")
+        return f"{selected}{line}HAVING {' AND '.join(tests)}" if tests else selected
 
     def _chosen(self, choices: list[CheckedChoice], terms: Terms, tables: Tables, line: str) -> str:
         """The assignments with the first value for each that determines it."""

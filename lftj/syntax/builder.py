@@ -13,6 +13,7 @@ from typing import cast
 
 from lftj.errors import ExpressionError
 from lftj.errors.nearest import closest
+from lftj.functions.aggregates import IN_BRACES
 from lftj.syntax import functors, tree
 from lftj.syntax.conversion import check_name, make_rule, to_literals, to_term
 from lftj.syntax.expressions import Expression, Formula, Var, call, compare
@@ -300,7 +301,7 @@ def aggregate(function: str, target: object, body: object = None) -> Expression:
         raise ExpressionError(f"there is no aggregate {function!r} for bodies", hint=hint)
     if body is None:
         target, body = None, target
-    if (target is None) != (function == "count"):
+    if (target is None) == bool(IN_BRACES[function].arguments):
         hint = 'write aggregate("count", body), and aggregate("sum", term, body) for the others'
         raise ExpressionError(
             f"{function} {'needs a term' if target is None else 'takes no term'} before the body",

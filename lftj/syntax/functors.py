@@ -59,11 +59,15 @@ OF_SQL: dict[str, str] = {
     "dateadd": _DAYS,
     "date_add": _DAYS,
     "days": _DAYS,
-    "avg": "the mean is mean(x) in a head, and mean x : { … } in a body",
     "date_part": "write year(date), month(date) or day(date)",
     "extract": "write year(date), month(date) or day(date)",
     "like": LIKE,
     **{name: each.usage for each in FUNCTIONS.values() for name in each.of_sql},
+    **{
+        name: f"the {each.name} is {each.form} in a head, and {each.in_braces} in a body"
+        for each in IN_BRACES.values()
+        for name in each.of_sql
+    },
 }
 """Functions of SQL that have another name here, with what to write instead."""
 
@@ -76,7 +80,10 @@ HEAD_AGGREGATES = frozenset(AGGREGATES)
 TYPED_CONSTANTS = frozenset({"date", "timestamp", "decimal"})
 """Constants that are written as a call on a string: `date("2013-01-31")`."""
 
-RESERVED_VARIABLES = BODY_AGGREGATES | frozenset(WORD_FUNCTORS) | {"true", "false", "nil", "_"}
+AGGREGATE_WORDS = frozenset(name for name, each in AGGREGATES.items() if each.word)
+"""Aggregates of bodies whose names mean nothing else where a term may stand."""
+
+RESERVED_VARIABLES = AGGREGATE_WORDS | frozenset(WORD_FUNCTORS) | {"true", "false", "nil", "_"}
 """Names that no variable may have, because the text could not be read back."""
 
 RESERVED_RELATIONS = frozenset(WORD_FUNCTORS) | PREDICATES | {"true", "false", "nil", "choice", "_"}

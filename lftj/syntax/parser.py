@@ -21,7 +21,7 @@ from lftj.scantree.process.garbage import collector_paused
 from lftj.syntax import tree
 from lftj.syntax.attention import look
 from lftj.syntax.clause_actions import ClauseActions
-from lftj.syntax.functors import BODY_AGGREGATES, RESERVED_RELATIONS
+from lftj.syntax.functors import AGGREGATE_WORDS, BODY_AGGREGATES, RESERVED_RELATIONS
 from lftj.syntax.parse_tables import parser
 from lftj.syntax.recovery import DIRECTIVE_WORDS, resume_after, starts_line
 from lftj.syntax.source import Source
@@ -62,6 +62,12 @@ of the line is no clause by itself.
 """
 
 _UNUSUAL = RESERVED_RELATIONS | BODY_AGGREGATES
+
+WORDS = {
+    "AGGREGATE_WORDS": AGGREGATE_WORDS,
+    "OTHER_AGGREGATES": BODY_AGGREGATES - AGGREGATE_WORDS,
+}
+"""Names that the grammar has words for."""
 
 _INFINITE = (float("inf"), float("-inf"))
 
@@ -157,7 +163,7 @@ def _reader() -> tuple[Lark, ClauseActions]:
     """The parser and the actions that it calls; made at the first use."""
     actions = ClauseActions()
     watched = dict.fromkeys(_WATCHED, _seen)
-    return parser(transformer=actions, lexer_callbacks=watched), actions
+    return parser(WORDS, transformer=actions, lexer_callbacks=watched), actions
 
 
 def _seen(token: Token) -> Token:

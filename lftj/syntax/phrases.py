@@ -17,6 +17,7 @@ from typing import Any, TypeGuard
 from lark import Token
 
 from lftj.errors import ArityError, LftjError, ParseError, Span
+from lftj.functions.aggregates import AGGREGATES
 from lftj.scantree.frozen import frozen
 from lftj.syntax import constants, functors, tree
 from lftj.syntax.source import Source, join
@@ -207,7 +208,9 @@ class Phrases:
             return self.as_type(phrase)
         if name == "ord" and len(args) == 1:
             return tree.Call(name, args, span=span)
-        if (name in ("min", "max") and len(args) == 1) or not functors.is_functor(name):
+        known = AGGREGATES.get(name)
+        aggregates = known is not None and known.takes(len(args))
+        if aggregates or not functors.is_functor(name):
             aggregate = tree.HeadAggregate(name, args, span=span)
             self.unplaced.append(aggregate)
             return aggregate

@@ -6,6 +6,7 @@ import re
 
 from lark import Token
 
+from lftj.functions.aggregates import IN_BRACES
 from lftj.syntax.functors import LIKE
 
 _RULE = "a rule is written head :- body."
@@ -66,8 +67,11 @@ _WORDS_INSTEAD = {
     "if": _AS_IT_IS,
     "where": _AS_IT_IS,
     "in": "each value is told by itself, (x = 1 ; x = 2), or all by x = range(1, 3)",
-    "avg": "the mean is written mean x : { … }",
-    "average": "the mean is written mean x : { … }",
+    **{
+        name: f"the {each.name} is written {each.in_braces}"
+        for each in IN_BRACES.values()
+        for name in each.of_sql
+    },
     "like": LIKE,
     "between": "write both comparisons: 1 <= x, x <= 5",
     "distinct": "rows are distinct as they are; to count the different values of some columns, "
@@ -120,7 +124,7 @@ def _lacking(text: str, offset: int, expected: str, previous: Token | None) -> s
     if expected.startswith("a condition") and not found and kind in ("COMMA", "SEMICOLON"):
         return "no comma or semicolon stands before the end"
     if expected == "`:`" and found in (",", ")"):
-        aggregate = re.compile(r"(sum|min|max|mean|count)\s+\S+\Z").search(text[:offset])
+        aggregate = re.compile(rf"({'|'.join(IN_BRACES)})\s+\S+\Z").search(text[:offset])
         return (
             f"in a head the aggregate is written {aggregate[1]}(x)"
             if aggregate

@@ -196,7 +196,7 @@ def extremes_of(rule: NormalRule, tuning: Tuning, wide: int = _EXTREMES_WIDTH) -
     head = tuple(
         group.index(term.variable)
         if isinstance(term, Ref)
-        else len(group) + (term.function == "max")
+        else len(group) + (term.function in aggregates.GREATEST)
         for term in rule.head
     )
     return Extremes(atom.relation, order, len(group), head)

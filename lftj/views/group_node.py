@@ -106,7 +106,7 @@ class Group:
             else len(groups) + calls.index(column.text)
             for column in head.columns
         ]
-        return HeadColumns(tuple(places), len(groups))
+        return HeadColumns(tuple(places), len(groups), self.shape.floats.intersection(places))
 
     @cached_property
     def texts(self) -> list[str]:

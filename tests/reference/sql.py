@@ -44,7 +44,8 @@ FUNCTIONS |= {
     "to_date": "({}::DATE)",
     "round": "round({}, {}::INT)",
 }
-AGGREGATES = {"sum": "sum", "min": "min", "max": "max", "mean": "avg"}
+AGGREGATES = {"sum": "sum", "min": "min", "max": "max", "mean": "avg", "stddev": "stddev_samp",
+    "any": "bool_or"}  # fmt: skip
 
 Names = Mapping[str, str]
 
@@ -177,10 +178,8 @@ class Query:
         # keeps it here.
         result = f"{AGGREGATES[term.function]}(v)"
         rows = inner.select(f"{inner.value(term.target)} AS v")
-        return (
-            f"(SELECT {f'coalesce({result}, 0)' if term.function == 'sum' else result} FROM "
-            f"({rows}))"
-        )
+        nothing = {"sum": "0", "any": "false"}.get(term.function)
+        return f"(SELECT {f'coalesce({result}, {nothing})' if nothing else result} FROM ({rows}))"
 
     def select(self, columns: str) -> str:
         """The query with these columns."""
@@ -212,7 +211,8 @@ def query(rule: tree.Rule) -> str:
         if not isinstance(term, tree.HeadAggregate)
     ]
     grouped = body.select(", ".join(columns)) + (f" GROUP BY {', '.join(groups)}" if groups else "")
-    return f"{grouped} HAVING count(*) > 0"
+    valued = [f" AND {column} IS NOT NULL" for column in columns if "stddev" in column]
+    return f"{grouped} HAVING count(*) > 0{''.join(valued)}"
 
 
 def answer(

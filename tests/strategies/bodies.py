@@ -212,18 +212,26 @@ class BodyDrawer:
         """
         body, inside = self._inner(features=[each for each in self.features if each != "aggregate"])
         own = sorted(name for name in inside if name not in self.bound)
-        function = pick(self.draw, ["count", "sum", "min", "max", "mean"])
+        function = pick(self.draw, ["count", "sum", "min", "max", "mean", "stddev", "any"])
         targets = [
             name
             for name in own
-            if function in ("min", "max") or inside[name] in ("int", "float", COST)
+            if function in ("min", "max")
+            or (
+                inside[name] == "bool"
+                if function == "any"
+                else inside[name] in ("int", "float", COST)
+            )
         ]
         function = function if targets else "count"
         if function == "count":
             target, type_ = None, "int"
         else:
             name = pick(self.draw, targets)
-            target, type_ = tree.Variable(name), "float" if function == "mean" else inside[name]
+            target, type_ = (
+                tree.Variable(name),
+                "float" if function in ("mean", "stddev") else inside[name],
+            )
         found = tree.Aggregate(function, target, body)
         known = of_type(self.bound, type_)
         if known and not self.draw(st.integers(0, 2)):

@@ -21,9 +21,9 @@ from tests.strategies.terms import Draw, Typed, expression, of_type, plain
 
 AGGREGATES = {
     "int": ("count", "sum", "min", "max"),
-    "float": ("mean", "sum", "min", "max"),
+    "float": ("mean", "stddev", "sum", "min", "max"),
     "str": ("min", "max", "concat"),
-    "bool": ("min", "max"),
+    "bool": ("min", "max", "any"),
     "date": ("min", "max"),
     "timestamp": ("min", "max"),
     COST: ("sum", "min", "max"),
@@ -154,7 +154,8 @@ def _aggregated(draw: Draw, view: View, bound: Typed) -> tuple[tree.Term, ...]:
 def _call(draw: Draw, function: str, result: str, bound: Typed) -> tree.HeadAggregate:
     if function == "count":
         return tree.HeadAggregate("count", ())
-    sources = [each for each in ("int", COST) if of_type(bound, each)] if function == "mean" else []
+    others = ("int", COST) if function in ("mean", "stddev") else ()
+    sources = [each for each in others if of_type(bound, each)]
     source = pick(draw, [*sources, result])
     names = of_type(bound, source)
     argument = tree.Variable(pick(draw, names)) if names else tree.Constant(draw(values(source)))

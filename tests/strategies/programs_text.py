@@ -123,7 +123,7 @@ head_aggregates = st.one_of(
     st.builds(tree.HeadAggregate, _aggregate_names, _arguments(plain_terms)),
     st.builds(
         lambda name, arg: tree.HeadAggregate(name, (arg,)),
-        st.sampled_from(["sum", "min", "max", "mean"]),
+        st.sampled_from(["sum", "min", "max", "mean", "stddev", "any"]),
         plain_terms,
     ),
     st.just(tree.HeadAggregate("count", ())),

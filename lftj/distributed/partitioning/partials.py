@@ -1,14 +1,15 @@
 """Aggregates over parts: what each part computes of its share, and how the shares make the whole.
 
-| aggregate | a part's share | the whole |
+| `State` of the aggregate | a part's share | the whole |
 |---|---|---|
-| `count` | its count | their sum |
-| `sum` of int, decimal | sums of upper and lower 32 bits | exact total, checked against its type |
-| `sum` of float | the exact sum, as text | the exact sum of these, rounded once |
-| `mean` | as `sum`, and the count | the exact total over the count, rounded once |
-| `min`, `max` | its least or greatest | the least or greatest of these |
+| `COUNT` | its count | their sum |
+| `TOTAL` of int, decimal | sums of upper and lower 32 bits | exact total, checked by its type |
+| `TOTAL` of float | the exact sum, as text | the exact sum of these, rounded once |
+| `TOTAL`, divided | the same, and the count | the exact total over the count, rounded once |
+| `LEAST`, `GREATEST` | its least or greatest | the least or greatest of these |
+| `FOLD` | its state, as text | the value of all states put together |
 
-So the result is what one part alone would publish, bit for bit. `concat` and aggregates of users
+So the result is what one part alone would publish, bit for bit. `TEXTS` and aggregates of users
 have no shares.
 """
 
@@ -20,8 +21,9 @@ from dataclasses import replace
 from typing import Any
 
 from lftj.errors import ValueRangeError
-from lftj.functions import AGGREGATES, EXTREMES
-from lftj.heads import ExactSum, UserAggregate, outside_range
+from lftj.functions import AGGREGATES, TOTALS, State, negated, summed
+from lftj.functions import StateKind as Kind
+from lftj.heads import ExactSum, UserAggregate, built_in, outside_range
 from lftj.program import (
     AggregateTerm,
     Apply,
@@ -34,7 +36,8 @@ from lftj.program import (
     Value,
 )
 from lftj.scantree import frozen
-from lftj.types import FLOAT, INT, STR, Role, Source, Type
+from lftj.types import BOOL, DATE, FLOAT, INT, STR, TIMESTAMP, Role, Source, Type
+from lftj.types import decimal as decimal_type
 
 PART = (Source("part", Role.HIDDEN), INT)
 """The first column of shares: the part that they come from."""
@@ -150,22 +153,24 @@ class _Maker:
         )
 
     def shares(self, term: AggregateTerm) -> _Shares:
-        if term.function == "count":
-            return _Shares((AggregateTerm("count", (), INT),), "sum")
-        if term.function in EXTREMES:
-            return _Shares((term,), term.function)
+        known = AGGREGATES[term.function]
+        if known.together is not None and known.state is not Kind.TOTAL:
+            return _Shares((term,), known.together)
         of = self._rule.variables[term.args[0].variable].type
-        size = (AggregateTerm("count", (), INT),) if term.function == "mean" else ()
+        if known.fold is not None:
+            share = AggregateTerm(_share(term.function, of), term.args, STR)
+            return _Shares((share,), _whole(term.function, of))
+        size = (AggregateTerm("count", (), INT),) if known.divided else ()
         if of.name == "float":
             return _Shares(
-                (AggregateTerm(_EXACT, term.args, STR), *size), f"#float-{term.function}"
+                (AggregateTerm(_EXACT, term.args, STR), *size), _whole(term.function, of)
             )
         halves = (
             self._computed("bshr", term.args[0], _SHIFT),
             self._computed("band", term.args[0], _LOW),
         )
         sums = tuple(AggregateTerm("sum", (half,), INT) for half in halves)
-        return _Shares((*sums, *size), f"#{term.function}-{of.name}-{of.scale or 0}")
+        return _Shares((*sums, *size), _whole(term.function, of))
 
     def _computed(self, operator: str, argument: Ref, other: Value) -> Ref:
         self._variables.append(RuleVariable("_", INT))
@@ -175,26 +180,28 @@ class _Maker:
 
 
 # ── the verbs ─────────────────────────────────────────────────────────────────────────────────────
-def _summed(first: tuple[int, ...], second: tuple[int, ...]) -> tuple[int, ...]:
-    return tuple(one + other for one, other in zip(first, second, strict=True))
+def _share(function: str, type: Type) -> str:
+    return f"#share-{function}-{type.name}-{type.scale or 0}"
 
 
-def _negated(state: tuple[int, ...]) -> tuple[int, ...]:
-    return tuple(-number for number in state)
+def _whole(function: str, type: Type) -> str:
+    if type.name == "float" and function in TOTALS:
+        return f"#float-{function}"
+    return f"#{function}-{type.name}-{type.scale or 0}"
 
 
-def _parts_of(value: float) -> tuple[int, ...]:
+def _parts_of(value: float) -> State:
     return ExactSum([value]).parts
 
 
-def _spelt(state: tuple[int, ...]) -> str:
-    units, positive, negative = state
-    return f"{units:x} {positive} {negative}"
+def _spelt(state: State) -> str:
+    units, *infinities = state
+    return " ".join([f"{units:x}", *map(str, infinities)])
 
 
-def _read(text: str) -> tuple[int, ...]:
-    units, positive, negative = text.split()
-    return int(units, 16), int(positive), int(negative)
+def _read(text: str) -> State:
+    units, *infinities = text.split()
+    return int(units, 16), *map(int, infinities)
 
 
 def _rounded(state: tuple[int, ...]) -> float:
@@ -217,7 +224,7 @@ class _Sum(UserAggregate):
 
 def _verb(
     name: str,
-    zero: tuple[int, ...],
+    zero: State,
     lift: Any,
     finish: Any,
     types: tuple[Type, ...],
@@ -225,50 +232,72 @@ def _verb(
     kind: type[UserAggregate] = UserAggregate,
 ) -> UserAggregate:
     widths = _EXACT_WIDTHS if len(zero) > 2 else _WIDTHS
-    return kind(name, zero, lift, _summed, _negated, finish, types, result, widths[: len(zero)])
+    return kind(name, zero, lift, summed, negated, finish, types, result, widths[: len(zero)])
 
 
-def _integral(kind: str, scale: int) -> list[UserAggregate]:
-    unit = 10**scale
-
-    def total(state: tuple[int, ...]) -> Any:
-        return state[0] if kind == "int" else decimal.Decimal(f"{state[0]}e-{scale}")
-
-    return [
-        _verb(
-            f"#sum-{kind}-{scale}",
-            (0,),
-            lambda high, low: ((high << 32) + low,),
-            total,
-            (INT, INT),
-            INT,
-            _Sum,
-        ),
-        _verb(
-            f"#mean-{kind}-{scale}",
+def _integral(function: str, of: Type) -> UserAggregate:
+    """The whole of a total of ints or decimals."""
+    name, unit = _whole(function, of), 10 ** (of.scale or 0)
+    if AGGREGATES[function].divided:
+        return _verb(
+            name,
             (0, 0),
             lambda high, low, size: ((high << 32) + low, size),
             lambda state: state[0] / (state[1] * unit) if state[1] else 0.0,
             (INT, INT, INT),
             FLOAT,
-        ),
-    ]
+        )
+
+    def total(state: State) -> Any:
+        return state[0] if of == INT else decimal.Decimal(f"{state[0]}e-{of.scale}")
+
+    return _verb(name, (0,), lambda high, low: ((high << 32) + low,), total, (INT, INT), INT, _Sum)
 
 
-def verbs() -> Mapping[str, UserAggregate]:
-    """The aggregates that shares and wholes are made with, by name."""
-    found = [
-        _verb(_EXACT, (0, 0, 0), _parts_of, _spelt, (FLOAT,), STR),
-        _verb("#float-sum", (0, 0, 0), _read, _rounded, (STR,), FLOAT),
-        _verb(
-            "#float-mean",
+def _floating(function: str) -> UserAggregate:
+    """The whole of a total of floats."""
+    if AGGREGATES[function].divided:
+        return _verb(
+            _whole(function, FLOAT),
             (0, 0, 0, 0),
             lambda text, size: (*_read(text), size),
             lambda state: _rounded(state) / state[3] if state[3] else 0.0,
             (STR, INT),
             FLOAT,
-        ),
-    ]
-    for kind, scales in (("int", range(1)), ("decimal", range(19))):
-        found += [verb for scale in scales for verb in _integral(kind, scale)]
+        )
+    return _verb(_whole(function, FLOAT), (0, 0, 0), _read, _rounded, (STR,), FLOAT)
+
+
+def _folded(function: str, of: Type) -> list[UserAggregate]:
+    """A share of a fold, and the whole."""
+    fold = built_in(function, of)
+    assert fold is not None
+    share = replace(
+        fold,
+        name=_share(function, of),
+        finish=lambda state: " ".join([f"{number:x}" for number in state]),
+        result_type=STR,
+    )
+    whole = replace(
+        fold,
+        name=_whole(function, of),
+        lift=lambda text: tuple([int(number, 16) for number in text.split()]),
+        argument_types=(STR,),
+        summands=None,
+    )
+    return [share, whole]
+
+
+_TYPES = (INT, FLOAT, STR, BOOL, DATE, TIMESTAMP, *(decimal_type(18, scale) for scale in range(19)))
+
+
+def verbs() -> Mapping[str, UserAggregate]:
+    """The aggregates that shares and wholes are made with, by name."""
+    found = [_verb(_EXACT, (0, 0, 0), _parts_of, _spelt, (FLOAT,), STR)]
+    for name, each in AGGREGATES.items():
+        for of in _TYPES:
+            if each.fold is not None and each.result(of) is not None:
+                found += _folded(name, of)
+            elif each.state is Kind.TOTAL and each.result(of) is not None:
+                found.append(_floating(name) if of == FLOAT else _integral(name, of))
     return {verb.name: verb for verb in found}

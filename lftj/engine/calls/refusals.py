@@ -9,6 +9,7 @@ from __future__ import annotations
 from enum import Enum
 
 from lftj.errors import DeclarationError, DistributedError, DurableError, LftjError
+from lftj.functions.aggregates import AGGREGATES, listed
 from lftj.scantree.frozen import frozen
 
 
@@ -65,7 +66,7 @@ _HELD_HERE = (
 REFUSALS: dict[tuple[str, Kind], Refusal] = {
     ("add_aggregate", Kind.PARTS): _not_yet(
         "add_aggregate",
-        "write the aggregate with count, sum, min, max, mean or concat",
+        f"write the aggregate with {listed(AGGREGATES, 'or')}",
     ),
     ("Spark Connect", Kind.PARTS): Refusal(
         "{what}", "start a classic one, with lftj.local_spark() or master(…)"

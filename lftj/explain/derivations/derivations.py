@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from lftj.explain.derivations.body_assignments import Conjunction, alternatives
 from lftj.explain.derivations.conjunction_steps import group_of, tuples
-from lftj.explain.derivations.groups import Gathered, gathered, most_of
+from lftj.explain.derivations.groups import Gathered, gathered, most_of, weighed
 from lftj.explain.derivations.values import plain_value
 from lftj.explain.derivations.version import Codes, Goal, Version, matrix
 from lftj.explain.derivations.ways import Way
@@ -246,7 +246,7 @@ class HeadSearch:
     def _most(self, aggregate: CheckedHeadAggregate, group: Gathered) -> list[int]:
         """The places of the assignments that matter most to an aggregate."""
         values: Any = ()
-        if aggregate.function in ("sum", *EXTREMES):
+        if weighed(aggregate.function):
             values = group.values(aggregate.args[0], {}, self._version, self.variables)
         return most_of(aggregate.function, values, group.size, self._shown)
 
@@ -277,7 +277,7 @@ def _inner_group(
 ) -> FoundGroup:
     group = group_of(way.of_aggregate(aggregate), env, version)
     values: Any = ()
-    if aggregate.function in ("sum", *EXTREMES):
+    if weighed(aggregate.function):
         values = group.values(aggregate.target, env, version, way.variables)
     kept = [group.at(place) for place in most_of(aggregate.function, values, group.size, shown)]
     return FoundGroup(

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from lftj.explain.derivations.conjunction_search import Rows
-from lftj.explain.derivations.values import expression_value
+from lftj.explain.derivations.values import expression_value, plain_value
 from lftj.explain.derivations.version import Codes, Version, matrix
 from lftj.explain.derivations.ways import Way
-from lftj.functions import EXTREMES
+from lftj.functions import AGGREGATES, EXTREMES, GREATEST, TOTALS
 from lftj.program import Expression, Ref, RuleVariable
 from lftj.types import INT
 
@@ -99,23 +99,28 @@ def _joined(pieces: list[Rows], width: int) -> Rows:
     return np.concatenate(pieces, axis=1) if pieces else matrix([], width)
 
 
+def weighed(function: str) -> bool:
+    """Test for an aggregate of which some assignments matter more than others."""
+    return function in EXTREMES or (function in TOTALS and not AGGREGATES[function].divided)
+
+
 def most_of(function: str, values: Any, size: int, shown: int) -> list[int]:
     """The places of the values that matter most: those that are the least or greatest, the largest
     parts of a sum, or else the first.
     """
     if function in EXTREMES and size:
         if isinstance(values, np.ndarray):
-            best = values.min() if function == "min" else values.max()
+            best = values.max() if function in GREATEST else values.min()
             return np.flatnonzero(values == best)[:shown].tolist()
-        least = min(values) if function == "min" else max(values)
+        least = max(values) if function in GREATEST else min(values)
         return [place for place, value in enumerate(values) if value == least][:shown]
-    if function == "sum" and isinstance(values, np.ndarray) and shown < size:
+    if weighed(function) and isinstance(values, np.ndarray) and shown < size:
         parts = np.abs(values.astype(np.float64))
         high = np.flatnonzero(parts >= np.partition(parts, size - shown)[size - shown])
         exact = {place: abs(int(values[place])) for place in high.tolist()[: _TIES + shown]}
         return sorted(exact, key=lambda place: -exact[place])[:shown]
-    if function == "sum":
-        return sorted(range(size), key=lambda place: -abs(values[place]))[:shown]
+    if weighed(function):
+        return sorted(range(size), key=lambda place: -abs(plain_value(values[place])))[:shown]
     return list(range(min(size, shown)))
 
 

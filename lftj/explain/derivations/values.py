@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from lftj.explain.derivations.version import Version
-from lftj.functions import AGGREGATES, EXTREMES
+from lftj.functions import AGGREGATES, COUNTS, EXTREMES, GREATEST, TOTALS
 from lftj.program import Apply, Expression, Ref, RuleVariable, Value, evaluate
+from lftj.proofs import fold
 from lftj.types import Type
 
 
@@ -43,19 +44,18 @@ def plain_value(value: Any) -> Any:
 
 def folded(function: str, values: Sequence[Any], version: Version) -> Any:
     """The value of a body aggregate; None where an empty group has none."""
-    if function == "count":
+    if function in COUNTS:
         return len(values)
-    if isinstance(values, np.ndarray):
+    if isinstance(values, np.ndarray) and function in EXTREMES | TOTALS:
         return _folded_array(function, values)
-    known = AGGREGATES[function]
-    return known.fold(values) if values else 0 if known.of_nothing else None
+    return fold(function, [(plain_value(each),) for each in values], {})
 
 
 def _folded_array(function: str, values: np.ndarray) -> Any:
     """`folded` of whole numbers, of which there are some, exactly."""
     if function in EXTREMES:
-        return int(values.min() if function == "min" else values.max())
+        return int(values.max() if function in GREATEST else values.min())
     largest = max(abs(int(values.min())), abs(int(values.max())))
     fits = largest * len(values) < 1 << 63
     total = int(values.sum()) if fits else sum(values.tolist())
-    return float(Fraction(total) / len(values)) if function == "mean" else total
+    return float(Fraction(total) / len(values)) if AGGREGATES[function].divided else total

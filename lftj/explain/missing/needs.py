@@ -18,6 +18,7 @@ from lftj.explain.derivations.literals import FAILURES, first_of, matches, partl
 from lftj.explain.derivations.version import Version, matrix
 from lftj.explain.derivations.ways import Way
 from lftj.explain.missing.guesses import WHOLE, Constants, Guesses, solution
+from lftj.functions import GREATEST
 from lftj.program import (
     NONE,
     Apply,
@@ -343,7 +344,7 @@ class RuleNeeds:
                 (place,) = set(range(len(row))) - set(head.columns)
                 here, asked = self._version.values(relation, row), self._version.values(*goal)
                 smaller = here[place] < asked[place]
-                if smaller == (head.extreme.function == "min"):
+                if smaller == (head.extreme.function not in GREATEST):
                     yield Goal(relation, row)
         yield from self.others(goal)
 

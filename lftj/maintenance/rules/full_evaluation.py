@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 
 import numpy as np
 
-from lftj.heads.aggregate import AggregateCall, aggregate
-from lftj.heads.aggregate_shape import AggregateShape
+from lftj.functions.aggregates import EXTREMES
+from lftj.heads.aggregate import aggregate
+from lftj.heads.aggregate_shape import AggregateCall, AggregateShape
 from lftj.heads.grouped_results import results, totalled
 from lftj.heads.grouping import Grouping
 from lftj.heads.kept import GroupTotals
@@ -20,14 +21,11 @@ from lftj.join.run.body_query import BodyQuery
 from lftj.join.run.evaluate import Columns, Relations, chunks, owned, plan_rule
 from lftj.join.run.ladder import satisfying
 from lftj.maintenance.rules.functor_rows import functor_rows
-from lftj.program.normal_form import AggregateTerm, FunctorRule, NormalRule, RelationSchema
+from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema
 from lftj.scantree.rows import sort_rows, union
 from lftj.storage.delta import no_rows
 from lftj.tuning.aids import RUNNING_TOTALS
 
-# Aggregates that no repetition changes: the search may stop at the first proof of each (group,
-# arguments).
-_IDEMPOTENT = frozenset({"min", "max"})
 _PROJECTED_ROWS = 4_000_000
 """Rows gathered before repeated ones are taken out: memory against sorting."""
 
@@ -165,25 +163,24 @@ def _compact(
 
 def aggregated(rule: NormalRule, relations: Relations, context: Context) -> Columns:
     """The head rows of a rule with aggregates, sorted."""
-    terms = [term for term in rule.head if isinstance(term, AggregateTerm)]
-    needed = tuple(
-        dict.fromkeys(
-            [*rule.group, *(argument.variable for term in terms for argument in term.args)]
-        )
-    )
-    count = any(term.function not in _IDEMPOTENT for term in terms)
-    shape, width = AggregateShape.of(rule), len(set(rule.group))
+    shape = AggregateShape.of(rule)
+    # No repetition changes an extreme: the search may stop at the first proof of a value.
+    count = any(call.function not in EXTREMES for call in shape.calls)
     make = running_totals(shape, context) if totalled(shape) else None
     query = BodyQuery(
-        rule, needed, relations, context, count=count, make=make, width=width, least=True
+        rule,
+        shape.needed,
+        relations,
+        context,
+        count=count,
+        make=make,
+        width=shape.width,
+        least=True,
     )
     assignments = satisfying(query)
     if make is not None:
         return _of_totals(assignments.gathered.totals(), shape, context)
-    found = [
-        _aggregated(rule, terms, dict(zip(needed, columns, strict=True)), counts, context)
-        for columns, counts in assignments.each()
-    ]
+    found = [_aggregated(shape, columns, counts, context) for columns, counts in assignments.each()]
     if len(found) == 1:
         return found[0]
     return (
@@ -197,41 +194,24 @@ def _of_totals(totals: GroupTotals, shape: AggregateShape, context: Context) -> 
     """The head rows of groups, sorted."""
     groups = list(totals.groups)
     name = partial(shape.name, groups, context.resources.dictionary)
-    return sort_rows(shape.head_rows(groups, results(totals, shape, name)))
+    return shape.head_rows(groups, results(totals, shape, name))
 
 
 def _aggregated(
-    rule: NormalRule,
-    terms: Sequence[AggregateTerm],
-    place: Mapping[int, np.ndarray],
-    counts: np.ndarray,
-    context: Context,
+    shape: AggregateShape, columns: Columns, counts: np.ndarray, context: Context
 ) -> Columns:
-    """The head rows of some groups, sorted. `place`: the columns of the needed variables."""
-    group = rule.group
-    types = [variable.type for variable in rule.variables]
+    """The head rows of some groups, sorted. `columns`: those of the needed variables."""
     calls = [
-        AggregateCall(
-            term.function,
-            [place[a.variable] for a in term.args],
-            [types[a.variable] for a in term.args],
-            term.type,
-        )
-        for term in terms
+        AggregateCall(call.function, [columns[arg] for arg in call.args], call.types, call.result)
+        for call in shape.calls
     ]
-    group_types = [types[variable] for variable in group]
     groups, results = aggregate(
-        [place[v] for v in group],
+        [columns[place] for place in shape.group],
         calls,
         counts,
         context.resources.dictionary,
         context.resources.user_aggregates,
-        group_types=group_types,
+        group_types=[shape.types[place] for place in shape.group],
     )
-    group_columns, result_columns = iter(groups), iter(results)
-    return sort_rows(
-        [
-            next(result_columns) if isinstance(term, AggregateTerm) else next(group_columns)
-            for term in rule.head
-        ]
-    )
+    distinct = [groups[shape.group.index(place)] for place in range(shape.width)]
+    return shape.head_rows(distinct, results)

@@ -18,7 +18,7 @@ from lftj.errors import (
     UnsafeRuleError,
 )
 from lftj.errors.nearest import closest
-from lftj.functions.aggregates import AGGREGATES, IN_BRACES
+from lftj.functions.aggregates import AGGREGATES, IN_BRACES, TEXTS, State, listed, takes
 from lftj.program.arithmetic import holds
 from lftj.program.checked import (
     Block,
@@ -100,7 +100,7 @@ def _argument_types(
             code="E121",
             hint=f"write {built_in.form}",
         )
-    if function == "concat":
+    if built_in.state is State.TEXTS:
         return [STR, STR, *[None] * (count - 2)][:count]
     guesses = [expressions.inference.guess(arg) for arg in term.args]
     constants_only = all(guess is not None and not guess.firm for guess in guesses)
@@ -114,16 +114,18 @@ def _result_type(
 ) -> Type:
     if (user := expressions.catalog.aggregates.get(term.function)) is not None:
         return user.result_type
-    if term.function == "concat" and len(args) > 1 and not isinstance(args[1], Value):
-        hint = 'write the separator in quotes; order keys come after it: concat(s, ", ", key)'
-        raise TypeClashError("the separator of `concat` is not a constant", code="E132", hint=hint)
+    if term.function in TEXTS and len(args) > 1 and not isinstance(args[1], Value):
+        written = f'{term.function}(s, ", ", key)'
+        hint = f"write the separator in quotes; order keys come after it: {written}"
+        message = f"the separator of `{term.function}` is not a constant"
+        raise TypeClashError(message, code="E132", hint=hint)
     argument = expressions.type_of(args[0]) if args else None
     result = aggregate_type(term.function, argument)
     if result is None:
         raise TypeClashError(
             f"`{term.function}` does not take {argument}",
             code="E132",
-            hint="sum and mean take int, float and decimal",
+            hint=takes(term.function),
         )
     return result
 
@@ -299,7 +301,7 @@ class Elaborator(Expressions):
             raise TypeClashError(
                 f"`{function}` does not take {argument}",
                 code="E132",
-                hint="sum and mean take int, float and decimal",
+                hint=takes(function),
             )
         result = self.new_variable("_", type)
         self.literals.append(CheckedAggregate(function, target, block, result, type))
@@ -344,12 +346,11 @@ def check_body_aggregate(aggregate: tree.Aggregate) -> None:
     """Check that the function is known. Raises UnknownNameError."""
     function = aggregate.function
     if (known := IN_BRACES.get(function)) is None:
-        near, names = closest(function, IN_BRACES), list(IN_BRACES)
-        listed = f"{', '.join(names[:-1])} and {names[-1]}"
+        near = closest(function, IN_BRACES)
         hint = (
             f"did you mean `{near}`?"
             if near
-            else f"body aggregates are {listed}; others go into rule heads"
+            else f"body aggregates are {listed(IN_BRACES)}; others go into rule heads"
         )
         raise UnknownNameError(f"unknown aggregate `{function}` in a body", code="E112", hint=hint)
     if (aggregate.target is None) == bool(known.arguments):

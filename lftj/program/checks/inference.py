@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from lftj.errors import LftjError
 from lftj.functions import FUNCTIONS, FUNCTORS, functor_of
-from lftj.functions.aggregates import AGGREGATES
+from lftj.functions.aggregates import AGGREGATES, EXTREMES, State
 from lftj.program.checks.type_classes import TypeClasses
 from lftj.program.schema import UNKNOWN, Catalog
 from lftj.program.signatures import (
@@ -164,9 +164,10 @@ class Inference:
     ) -> tuple[Type | None, ...]:
         if (user := self._catalog.aggregates.get(term.function)) is not None:
             return user.argument_types
-        if term.function == "concat":
+        known = AGGREGATES.get(term.function)
+        if known is not None and known.state is State.TEXTS:
             return STR, STR
-        return (type if term.function in ("sum", "min", "max") else None,)
+        return (type if known is not None and known.alike else None,)
 
     def _take_types(self) -> None:
         """Give variables without types those of their classes."""
@@ -253,11 +254,11 @@ class Inference:
     def _visit_aggregate(self, aggregate: tree.Aggregate) -> int:
         self._visit_body(aggregate.body)
         target = None if aggregate.target is None else self._visit(aggregate.target)
-        if target is not None and aggregate.function in ("min", "max"):
+        if target is None:
+            return self._classes.new(aggregate_type(aggregate.function, None))
+        if aggregate.function in EXTREMES:
             return target
-        if target is not None and aggregate.function in ("sum", "mean"):
-            return self._classes.operate(aggregate.function, target, target)
-        return self._classes.new(INT if aggregate.function == "count" else None)
+        return self._classes.operate(aggregate.function, target, target)
 
 
 def _atoms(body: tree.Body, terms: list[tree.Term]) -> Iterator[tree.Atom]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence, Set
 
 from lftj.errors import Span, UnsafeRuleError
+from lftj.functions.aggregates import IN_BRACES, WITNESSED, listed
 from lftj.program.scope import (
     direct_names,
     direct_terms,
@@ -27,8 +28,8 @@ Names = frozenset[str]
 
 _BESIDE = "bind it with a positive atom beside the negation"
 _NO_WITNESS = (
-    "the braces of count, sum and mean bind nothing outside: r({name}, _) beside them gives one "
-    "result for each `{name}`"
+    f"the braces of {listed(IN_BRACES.keys() - WITNESSED)} bind nothing outside: "
+    "r({name}, _) beside them gives one result for each `{name}`"
 )
 PLACES: dict[str, tuple[str, str]] = {
     "head": ("E140", "bind it in the body: add a positive atom that has `{name}`, or `{name} = …`"),

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from lftj.errors import LftjError, Span, TypeClashError
+from lftj.functions.aggregates import AGGREGATES, EXTREMES
 from lftj.program.schema import Catalog
 from lftj.program.scope import negated_atom, user_name
 from lftj.syntax import tree
@@ -305,7 +306,7 @@ def _equations(body: tree.Body) -> Iterator[tuple[tree.Variable, tree.Variable, 
         if isinstance(literal, tree.Comparison) and literal.operator == "=":
             one, other = _compared(literal.left), _compared(literal.right)
             extremes = all(
-                not isinstance(side, tree.Aggregate) or side.function in ("min", "max")
+                not isinstance(side, tree.Aggregate) or side.function in EXTREMES
                 for side in (literal.left, literal.right)
             )
             if one is not None and other is not None and extremes:
@@ -314,7 +315,7 @@ def _equations(body: tree.Body) -> Iterator[tuple[tree.Variable, tree.Variable, 
 
 def _compared(term: tree.Term) -> tree.Variable | None:
     """The variable that a side of a comparison is, or whose values it is made of."""
-    if isinstance(term, tree.Aggregate) and term.function in ("min", "max", "sum"):
+    if isinstance(term, tree.Aggregate) and AGGREGATES[term.function].alike:
         return term.target if isinstance(term.target, tree.Variable) else None
     return term if isinstance(term, tree.Variable) else None
 

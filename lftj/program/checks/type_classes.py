@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from lftj.functions.aggregates import AGGREGATES
 from lftj.program.signatures import (
     Guess,
     aggregate_type,
@@ -35,7 +36,7 @@ class Class:
 
 @dataclass(slots=True)
 class Operation:
-    """`left functor right` with the classes of the operands and the result; `sum`, `mean` and
+    """`left functor right` with the classes of the operands and the result; aggregates and
     `round` have a left operand only. `places`: of `round`.
     """
 
@@ -163,10 +164,10 @@ def _spreads(functor: str, type: Type) -> bool:
     """Test for a type that operands and result of a functor can only have together. That of one int
     may be a decimal's or a date's besides.
     """
+    if functor in AGGREGATES:
+        return AGGREGATES[functor].alike and type.numeric
     match functor:
-        case "sum":
-            return type.numeric
-        case "round" | "mean":
+        case "round":
             return False
         case "+":
             return type in (FLOAT, UNSIGNED, STR) or type.name == "decimal"
@@ -177,10 +178,9 @@ def _spreads(functor: str, type: Type) -> bool:
 
 def _forward(operation: Operation, left: Guess | None, right: Guess | None) -> Type | None:
     """The type of the result, by those of the operands."""
-    match operation.functor:
-        case "sum" | "mean":
-            return aggregate_type(operation.functor, left.type) if left else None
-        case "round":
-            return rounded_type(left.type, operation.places) if left else None
+    if operation.functor in AGGREGATES:
+        return aggregate_type(operation.functor, left.type) if left else None
+    if operation.functor == "round":
+        return rounded_type(left.type, operation.places) if left else None
     operands = operand_types(operation.functor, left, right)
     return None if operands is None else result_type(operation.functor, *operands)

@@ -6,8 +6,8 @@ and outside, and that nothing outside binds.
     v(a, m) :- m = max y : { e(a_1, y) }, e(a, m).
 
 The rule is replaced by that one before it is checked: the braces get a variable of their own in
-place of each witness, and what is in them is said again of the result. `count`, `sum` and `mean`
-have no witnesses, and a body in which one asks for some stays as it is: it is unsafe.
+place of each witness, and what is in them is said again of the result. Other aggregates have no
+witnesses, and a body in which one asks for some stays as it is: it is unsafe.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import fields, replace
 from typing import TypeVar
 
+from lftj.functions.aggregates import WITNESSED
 from lftj.program.checks.safety import bound_names
 from lftj.program.scope import (
     direct_names,
@@ -27,7 +28,6 @@ from lftj.program.scope import (
 from lftj.syntax import tree
 from lftj.syntax.functors import BODY_AGGREGATES
 
-EXTREMES = ("min", "max")
 Names = frozenset[str]
 Node = TypeVar("Node")
 
@@ -38,7 +38,7 @@ def with_witnesses_bound(rule: tree.Rule) -> tree.Rule:
     Heads that aggregate count assignments of the rule's variables, and what is said again would
     bring others, so such a rule stays as it is.
     """
-    if not has_aggregates((*rule.heads, rule.body), EXTREMES):
+    if not has_aggregates((*rule.heads, rule.body), WITNESSED):
         return rule
     if any(isinstance(term, tree.HeadAggregate) for head in rule.heads for term in head.terms):
         return rule
@@ -75,7 +75,7 @@ def _with_heads(
     literals = tuple(map(scope.inside, body.literals))
     terms = [term for literal in (*heads, *literals) for term in direct_terms(literal)]
     asking = [each for term in terms for each in term_aggregates(term) if scope.witnesses(each)]
-    if asking and all(each.function in EXTREMES for each in asking):
+    if asking and all(each.function in WITNESSED for each in asking):
         heads = tuple(map(scope.atom, heads))
         literals = tuple(map(scope.literal, literals))
     return replace(body, literals=(*literals, *scope.added)), heads

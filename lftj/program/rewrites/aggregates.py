@@ -26,7 +26,7 @@ from lftj.program.rewrites.surroundings import (
     projected,
     refs,
 )
-from lftj.types import Type
+from lftj.types import BOOL, Type
 
 
 def aggregates(program: RuleProgram) -> RuleProgram:
@@ -75,7 +75,9 @@ def _reading(
 
 
 def _zero(type: Type) -> Value:
-    """Value of count and sum over no assignments."""
+    """The value of an aggregate over no assignments."""
     if type.name == "float":
         return Value(0.0, type)
+    if type == BOOL:
+        return Value(False, type)
     return Value(decimal.Decimal(0) if type.name == "decimal" else 0, type)

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
 
+from lftj.functions.aggregates import EXTREMES
 from lftj.program.arithmetic import comparison_may_fail, may_fail
 from lftj.program.bindings import (
     NONE,
@@ -34,8 +35,6 @@ from lftj.program.rewrites.conjunct import Conjunct
 from lftj.program.rewrites.rule_program import Copied, HeadTerm, RuleProgram
 from lftj.program.statistics_hints import Known
 from lftj.scantree.frozen import frozen
-
-_NOT_COUNTING = ("min", "max")
 
 Define = Callable[[Sequence[Ref], Conjunct], CheckedAtom]
 """The atom of a hidden relation of these variables, for which a conjunction holds."""
@@ -93,7 +92,7 @@ class IndependentParts:
         parts.
         """
         aggregates = [term for term in head if isinstance(term, CheckedHeadAggregate)]
-        if any(term.function not in _NOT_COUNTING for term in aggregates):
+        if any(term.function not in EXTREMES for term in aggregates):
             return conjunct
         fixed = _fixed(conjunct)  # a constant links nothing
         parts, rest = _parts_of(conjunct, fixed)

@@ -19,9 +19,16 @@ PROGRAM = """
 total(count(), sum(f), mean(f), sum(i), mean(i), min(f), max(i)) :- m(_, f, i, _).
 .decl cents(s: decimal(18,2), a: float)
 cents(sum(d), mean(d)) :- m(_, _, _, d).
+.decl spread(f: float, i: float, d: float)
+spread(stddev(f), stddev(i), stddev(d)) :- m(_, f, i, d).
+.decl odd(b: bool)
+odd(any(b)) :- m(k, _, _, _), flag(k % 2, b).
+.decl flag(k: number, b: bool)
+flag(0, false). flag(1, true).
 .decl texts(t: symbol)
 texts(concat(s, ",")) :- m(k, _, _, _), s = to_string(k).
 """
+VIEWS = ("total", "cents", "spread", "odd", "texts")
 Row = tuple[int, float, int, decimal.Decimal]
 
 floats = st.sampled_from([1e16, 1.0, -1e16, 0.1, -0.1, 5e-324, 1e308, -1e308, 1e-20, 2.0**53])
@@ -62,13 +69,13 @@ def test_totals_are_exact_whatever_the_parts(
         for workspace in (local, big):
             declared(workspace)
             workspace.load("m", held)
-        for name in ("total", "cents", "texts"):
+        for name in VIEWS:
             assert big[name].fetchall() == local[name].fetchall()
         with big.transaction() as tx:
             tx.delete("m", held[:-1])
         with local.transaction() as tx:
             tx.delete("m", held[:-1])
-        for name in ("total", "cents", "texts"):
+        for name in VIEWS:
             assert big[name].fetchall() == local[name].fetchall()
 
 

@@ -142,5 +142,6 @@ class Head:
             assert listed(self.state.rows()) == self.rows
             assert listed(delta.inserts) == sorted(set(self.rows) - set(before))
             assert listed(delta.erases) == sorted(set(before) - set(self.rows))
-            assert len(self.state) == len(self.rows)
+            columns = [self.shape.needed[place] for place in self.shape.group]
+            assert len(self.state) == len({tuple(row[c] for c in columns) for row in self.bag})
         return delta

@@ -7,10 +7,12 @@ from __future__ import annotations
 import datetime
 import math
 import os
+import statistics
 import subprocess
 import sys
 from collections import defaultdict
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -116,6 +118,18 @@ def test_numbers(rows: list[Row]) -> None:
             (*key, n, sum(ints) / n, total, total / n, sum(decimals), cents / (n * 100))
         )
     assert run(rows, TYPES, 2, calls) == expected
+
+
+@given(table)
+def test_deviations(rows: list[Row]) -> None:
+    calls = [("stddev", [c], FLOAT) for c in (2, 3, 4)]
+    expected = []
+    for key, members in sorted(by_group(rows, 2).items()):
+        if len(members) > 1:
+            columns = [map(Fraction, column) for column in zip(*members, strict=True)][:3]
+            expected.append((*key, *map(statistics.stdev, columns)))
+    found = run(rows, TYPES, 2, calls)
+    assert [row for row in found if not math.isnan(row[-1])] == expected  # which heads leave out
 
 
 @given(table, st.sampled_from([0, 1, 2]))

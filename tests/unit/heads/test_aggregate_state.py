@@ -42,6 +42,7 @@ CALLS: dict[str, list[Call]] = {
         ("concat", [6, 5, 5, 3], STR),
         ("min", [5], STR),
     ],
+    "deviations": [("stddev", [3], FLOAT), ("stddev", [2], FLOAT), ("count", [], INT)],
     "users": [("path", [5, 2], STR), ("spread", [2], INT), ("rows", [], INT)],
     "mixed": [
         ("max", [5], STR),

@@ -25,6 +25,7 @@ POOL: list[Call] = [
     ("mean", [3], FLOAT),
     ("mean", [4], FLOAT),
     ("sum", [4], CENTS),
+    *(("stddev", [c], FLOAT) for c in (2, 3, 4)),
     *((name, [c], TYPES[c]) for c in (2, 3, 5) for name in ("min", "max")),
     ("concat", [5], STR),
     ("concat", [5, 6, 2], STR),
@@ -77,6 +78,7 @@ def test_as_from_nothing_and_right_from_then_on(
         (("min", [2], INT), ("sum", [2], INT)),
         (("min", [2], INT), ("spread", [2], INT)),
         (("max", [3], FLOAT), ("mean", [3], FLOAT)),
+        (("max", [3], FLOAT), ("stddev", [3], FLOAT)),
         (("concat", [5, 6, 2], STR), ("min", [2], INT)),
         (("concat", [5, 6, 2], STR), ("path", [5, 2], STR)),
         (("sum", [2], INT), ("mean", [2], FLOAT)),
@@ -101,7 +103,11 @@ def test_what_is_kept_tells(kept: Call, asked: Call) -> None:
 
 @pytest.mark.parametrize(
     ("kept", "asked"),
-    [(("sum", [2], INT), ("min", [2], INT)), (("min", [2], INT), ("min", [5], STR))],
+    [
+        (("sum", [2], INT), ("stddev", [2], FLOAT)),
+        (("sum", [2], INT), ("min", [2], INT)),
+        (("min", [2], INT), ("min", [5], STR)),
+    ],
 )
 def test_what_is_kept_does_not_tell(kept: Call, asked: Call) -> None:
     old, new = shape_of([kept], [0]), shape_of([kept, asked], [0])

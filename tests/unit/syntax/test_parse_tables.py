@@ -8,11 +8,13 @@ import pytest
 from lark import Lark, Tree, UnexpectedToken
 
 from lftj.syntax import parse_tables
+from lftj.syntax.parser import WORDS
 
 TEXT = """
 .decl edge(x: number, y: number)
 reach(x, z) :- reach(x, y), edge(y, z), x < z + 1, !edge(_, "a"). // a path
 total(x, n) :- n = sum y : { edge(x, y) }.
+spread(any, d) :- edge(any, _), any - 1 > 0, any band 1 = 0, d = stddev y : { edge(any, y) }.
 """
 
 
@@ -38,10 +40,10 @@ def _made_from_the_grammar(monkeypatch: pytest.MonkeyPatch) -> list[object]:
 
 
 def test_tables_read_what_the_grammar_reads(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    by_grammar = parse_tables.parser()
+    by_grammar = parse_tables.parser(WORDS)
     (folder / "parse_tables.json").write_text(parse_tables.tables(), encoding="utf-8")
     made = _made_from_the_grammar(monkeypatch)
-    by_tables = parse_tables.parser()
+    by_tables = parse_tables.parser(WORDS)
     assert not made
     tree = by_tables.parse(TEXT)
     assert isinstance(tree, Tree)
@@ -64,5 +66,5 @@ def test_tables_that_do_not_fit_are_not_used(
             grammar.write("\n// edited\n")
     (folder / "parse_tables.json").write_text(content, encoding="utf-8")
     made = _made_from_the_grammar(monkeypatch)
-    assert parse_tables.parser().parse(TEXT)
+    assert parse_tables.parser(WORDS).parse(TEXT)
     assert len(made) == 1
