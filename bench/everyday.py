@@ -1,12 +1,18 @@
 """Programs that are run again: the same text, and a text with one other rule, among 1,000 rules and
-among a tenth of them.
+among a tenth of them. Schemas that change: a column with a default. Changes in bulk: deletes by
+keys, and a relation that is made equal to a table.
 """
 
 from __future__ import annotations
 
 import statistics
+import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
 
 import lftj
 from bench.clock import processor_seconds
@@ -54,6 +60,97 @@ class Programs:
         require_equal("rows", rows, [1 if place < turns else 0 for place in range(len(rows))])
 
 
+DURABLE_ROWS = {"s": 20_000, "m": 1_000_000, "l": 10_000_000}
+SYNCED_ROWS = {"s": 5_000, "m": 100_000, "l": 500_000}
+DIFFERENT = 20
+KEYS = {"s": 640, "m": 6_400, "l": 6_400}
+COLUMNS = 3
+
+
+def default_column_ms(rows: int) -> float:
+    """Processor time of adding a column with a default to durable rows: the median of some."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        lftj.connect(Path(folder) / "w.lftj") as workspace,
+    ):
+        workspace.relation("item", {"id": int, "price": int}, key="id")
+        numbers = np.arange(rows)
+        workspace.load("item", pa.table({"id": numbers, "price": numbers % 1000}))
+
+        def added(turn: int) -> Callable[[], object]:
+            name = f"c{turn}"
+            return lambda: workspace.alter("item", add={name: str}, default={name: "new"})
+
+        took = _median_ms(added, COLUMNS)
+        require_equal("rows", len(workspace["item"]), rows)
+        require_equal("row", workspace["item"].fetchone(), (0, 0, *["new"] * COLUMNS))
+    return took
+
+
+def _orders(rows: int) -> pa.Table:
+    numbers = np.arange(rows)
+    names = pa.array([f"customer {number}" for number in range(5_000)])
+    return pa.table(
+        {"id": numbers, "price": numbers * 7 % 1000, "who": names.take(pa.array(numbers % 5_000))}
+    )
+
+
+def _loaded(workspace: lftj.Workspace, table: pa.Table) -> float:
+    """The processor time of loading orders, which a view counts."""
+    workspace.relation("item", {"id": int, "price": int, "who": str}, key="id")
+    workspace.add_rules(".decl n(who: symbol, n: number) n(w, count()) :- item(_, _, w).")
+    return processor_seconds(lambda: workspace.load("item", table))
+
+
+def sync_vs_load(rows: int) -> float:
+    """Time of making durable rows equal to a table with some other rows : of loading them."""
+    table = _orders(rows)
+    prices = table["price"].to_numpy().copy()
+    changed = np.linspace(0, rows - 1, DIFFERENT).astype(np.int64)
+    found: list[float] = []
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        lftj.connect(Path(folder) / "w.lftj") as workspace,
+    ):
+        load = _loaded(workspace, table)
+        for _ in range(COLUMNS):
+            prices[changed] += 1
+            other = table.set_column(1, "price", pa.array(prices))
+
+            def synced(other: pa.Table = other) -> None:
+                with workspace.transaction() as tx:
+                    require_equal("changes", tx.sync("item", other), (0, DIFFERENT, 0))
+
+            found.append(processor_seconds(synced))
+    return statistics.median(found) / load
+
+
+def keyed_deletes_ratio(rows: int, keys: int) -> float:
+    """Time of so many deletes by a key in one transaction : of one delete of as many rows."""
+    table = _orders(rows)
+    numbers = np.random.default_rng(7).permutation(rows)[:keys].tolist()
+    ratios: list[float] = []
+    for _ in range(COLUMNS):
+        with lftj.connect() as at_once, lftj.connect() as singly:
+            for workspace in (at_once, singly):
+                _loaded(workspace, table)
+            gone = table.take(numbers).to_pylist()
+
+            def one(workspace: lftj.Workspace = at_once, gone: list[Any] = gone) -> None:
+                with workspace.transaction() as tx:
+                    tx.delete("item", gone)
+
+            def many(workspace: lftj.Workspace = singly) -> None:
+                with workspace.transaction() as tx:
+                    for number in numbers:
+                        tx.delete("item", keys=[number])
+
+            ratios.append(processor_seconds(many) / processor_seconds(one))
+            require_equal("rows", len(at_once["item"]), rows - keys)
+            require_equal("rows", singly["n"].sort().fetchall(), at_once["n"].sort().fetchall())
+    return statistics.median(ratios)
+
+
 def _median_ms(run: Callable[[int], Callable[[], object]], turns: int) -> float:
     return statistics.median(processor_seconds(run(turn)) for turn in range(turns)) * 1e3
 
@@ -70,6 +167,10 @@ def measure(report: Report, data: Path | None) -> None:
     report.add("program_unchanged_ms", same_ms)
     report.add("program_rule_growth", large_ms / small_ms)
     report.note(figure="program_unchanged_ms", rules=rules, ms=same_ms)
+    size = report.size
+    report.add("default_column_ms", default_column_ms(DURABLE_ROWS[size]))
+    report.add("sync_vs_load", sync_vs_load(SYNCED_ROWS[size]))
+    report.add("keyed_deletes_ratio", keyed_deletes_ratio(SYNCED_ROWS[size], KEYS[size]))
     report.note(
         figure="program_rule_growth",
         rules=rules,

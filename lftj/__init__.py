@@ -38,7 +38,9 @@ if TYPE_CHECKING:
     from lftj.engine.programs.handles import Relation as Relation
     from lftj.engine.programs.handles import RuleHandle as RuleHandle
     from lftj.engine.programs.program_change import ProgramChange as ProgramChange
+    from lftj.engine.transaction.bulk import Synced as Synced
     from lftj.engine.versions.result import Result as Result
+    from lftj.engine.versions.schema_entry import SchemaChange as SchemaChange
     from lftj.errors import ArityError as ArityError
     from lftj.errors import BranchError as BranchError
     from lftj.errors import ConsumerError as ConsumerError
@@ -63,6 +65,7 @@ if TYPE_CHECKING:
     from lftj.errors import PathOutsideError as PathOutsideError
     from lftj.errors import ProgramErrors as ProgramErrors
     from lftj.errors import ProofError as ProofError
+    from lftj.errors import SchemaInUseError as SchemaInUseError
     from lftj.errors import Span as Span
     from lftj.errors import SqlError as SqlError
     from lftj.errors import StillNeededError as StillNeededError
@@ -153,7 +156,8 @@ _NAMES = {
     "ExplanationError ExpressionError FileMissingError FrameError KeyViolationError LftjError "
     "LimitError MergeConflictError MissingDependencyError MissingRowError NullValueError "
     "OptionError ParseError PastError PathOutsideError "
-    "ProgramErrors ProofError Span SqlError StillNeededError StratificationError TransactionError "
+    "ProgramErrors ProofError SchemaInUseError Span SqlError StillNeededError StratificationError "
+    "TransactionError "
     "TypeClashError UnknownNameError UnsafeRuleError UserFunctionError ValueRangeError "
     "ValueTypeError",
     "evaluators.compare": "Difference Step compare",
@@ -164,7 +168,9 @@ _NAMES = {
     "engine.programs.handles": "Relation RuleHandle",
     "engine.programs.program_change": "ProgramChange",
     "heads.user": "UserAggregate",
+    "engine.transaction.bulk": "Synced",
     "engine.versions.result": "Result",
+    "engine.versions.schema_entry": "SchemaChange",
     "api.history": "ViewHistory",
     "api.snapshot": "Snapshot",
     "engine.delivery.subscription": "Subscription",

@@ -23,6 +23,8 @@ from lftj.engine.live.verify import Discrepancy
 from lftj.engine.programs.handles import RuleHandle
 from lftj.engine.programs.program_change import ProgramChange
 from lftj.engine.questions.question import Question
+from lftj.engine.transaction.altering import Request
+from lftj.engine.transaction.bulk import Synced
 from lftj.engine.transaction.program_draft import RelationOrName
 from lftj.engine.transaction.transaction_life import Committed, Pending, Writable
 from lftj.engine.versions.result import Result
@@ -175,6 +177,31 @@ class Draft(Pending, Protocol):
         drop: bool,
     ) -> ProgramChange:
         """Have a text be the program of a name."""
+        ...
+
+    def delete_keys(
+        self, relation: RelationOrName, keys: object, strict: bool, options: Options
+    ) -> None:
+        """Delete the rows with these values in some columns."""
+        ...
+
+    def sync(
+        self,
+        relation: RelationOrName,
+        data: object,
+        by: str | Sequence[str] | None,
+        where: dict[str, object],
+        options: Options,
+    ) -> Synced:
+        """Make a relation equal to a table."""
+        ...
+
+    def alter(self, relation: RelationOrName, request: Request) -> RelationSchema:
+        """Change the schema of a relation."""
+        ...
+
+    def drop_relation(self, relation: RelationOrName) -> None:
+        """Drop a relation."""
         ...
 
     def add_rule(self, rule: object) -> RuleHandle:

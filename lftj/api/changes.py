@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncIterator, Iterator
-from typing import Protocol
+from typing import Any, Protocol
 
 from lftj.engine.calls.options import with_named_options
 from lftj.engine.calls.uncopied import Uncopied
@@ -40,7 +40,11 @@ class Changes(Uncopied):
         """For the workspace."""
         self._timeline, self._relation = timeline, relation
         self._timeout, self._backlog = timeout, backlog
+        self._rows: Result | None = None
+        """A change of rows that comes after one of the schema."""
+        self._dropped = False
         self._hold(timeline.state(since))
+        self._relation = timeline.name_at(relation, self._state)
 
     @property
     def version(self) -> int:
@@ -54,7 +58,7 @@ class Changes(Uncopied):
         end = None if self._timeout is None else time.monotonic() + self._timeout
         while (found := self._following()) is None:
             left = None if end is None else max(0.0, end - time.monotonic())
-            if not self._timeline.wait(self.version, left):
+            if self._dropped or not self._timeline.wait(self.version, left):
                 raise StopIteration
         return found
 
@@ -76,7 +80,7 @@ class Changes(Uncopied):
                 if (found := await asyncio.to_thread(self._following)) is not None:
                     return found
                 left = None if end is None else end - loop.time()
-                if published.ended or (left is not None and left <= 0):
+                if self._dropped or published.ended or (left is not None and left <= 0):
                     raise StopAsyncIteration
                 waits = min((each for each in (pause, left) if each is not None), default=None)
                 try:
@@ -87,7 +91,14 @@ class Changes(Uncopied):
     def _following(self) -> Result | None:
         """The next change; None where there is none yet."""
         timeline = self._timeline
-        while self.version < (last := timeline.last) and not timeline.published.ended:
+        if self._rows is not None:
+            found, self._rows = self._rows, None
+            return found
+        while (
+            not self._dropped
+            and self.version < (last := timeline.last)
+            and not timeline.published.ended
+        ):
             target = self.version + 1
             if self._backlog is not None:
                 target = max(target, last - self._backlog + 1)
@@ -99,8 +110,17 @@ class Changes(Uncopied):
                     continue
                 timeline.engine.refresh()
                 after = timeline.state(timeline.last)
-            change = self._change(after)
+            altered = timeline.schema_change(self._relation, self._state, after)
+            if altered is not None:
+                self._relation = altered.relation
+                self._dropped = altered.after is None
+            change = None if self._dropped else self._change(after)
             self._hold(after)
+            if altered is not None:
+                self._rows = change if change is not None and len(change) else None
+                altered.rows_follow = self._rows is not None
+                return altered
+            assert change is not None
             if len(change):
                 return change
         return None
@@ -170,12 +190,12 @@ class Consumer(Uncopied):
 
     def __iter__(self) -> Iterator[Result]:
         for change in self._stream():
-            self._given = change.version
+            self._given = _reached(change)
             yield change
 
     async def __aiter__(self) -> AsyncIterator[Result]:
         async for change in self._stream():
-            self._given = change.version
+            self._given = _reached(change)
             yield change
 
     def _stream(self) -> Changes:
@@ -197,7 +217,7 @@ class Consumer(Uncopied):
         """The position once a change is acknowledged, by default the last one that was given.
         Raises ConsumerError (E372).
         """
-        version = self._given if change is None else getattr(change, "version", change)
+        version = self._given if change is None else _reached(change)
         if isinstance(version, bool) or not isinstance(version, int) or version > self._given:
             raise ConsumerError(
                 f"consumer {self.name!r} was given changes up to version {self._given}, found "
@@ -212,6 +232,14 @@ class Consumer(Uncopied):
 
     def __repr__(self) -> str:
         return f"<Consumer {self.name} of {self.relation}>"
+
+
+def _reached(change: Any) -> Any:
+    """The version that is dealt with once a change is. After the change of a schema the rows of the
+    same commit may be still to come.
+    """
+    version = getattr(change, "version", change)
+    return version - 1 if getattr(change, "rows_follow", False) else version
 
 
 def check_stream(timeout: object, backlog: object) -> None:

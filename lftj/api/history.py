@@ -72,8 +72,10 @@ class History(ABC):
         last one: a `Result` with `__diff__` and `__version__`. Its `commits()` are the changes of
         each commit.
 
-        O(change) where versions share pages, else O(rows). Raises PastError (E371),
-        UnknownNameError, DeclarationError (E160).
+        O(change) where versions share pages, else O(rows). Where its schema changed between, rows
+        are in the columns of the later version, and `commits()` tell of the change of the schema
+        before those of the rows. Raises PastError (E371), UnknownNameError, DeclarationError
+        (E160).
         """
         timeline = self._backend.timeline("history")
         name = timeline.schema(name_of(relation)).name
@@ -83,7 +85,8 @@ class History(ABC):
             raise PastError(
                 f"since={first} comes after until={last}", hint="write the earlier one as since="
             )
-        change = timeline.change(name, timeline.state(first), timeline.state(last))
+        before, after = timeline.state(first), timeline.state(last)
+        change = timeline.change(timeline.name_at(name, after), before, after)
         return ViewHistory(change, first, lambda: timeline.changes(name, first, last))
 
     def log(self) -> Result:
@@ -109,8 +112,10 @@ class History(ABC):
 
         Waits for the next commit; with a `timeout` it ends when nothing has come for so many
         seconds, with 0 when all is given. `backlog`: versions that may wait; of more, the oldest
-        come as one change. Raises PastError (E371), UnknownNameError,
-        DeclarationError (E160).
+        come as one change. Where a commit changed the schema, an entry whose `kind` is `"schema"`,
+        a `SchemaChange`, comes first, then the rows in the new columns; a relation that is renamed
+        is followed, and the stream of one that is dropped ends with such an entry. Raises
+        PastError (E371), UnknownNameError, DeclarationError (E160).
         """
         timeline = self._backend.timeline("ws.changes")
         check_stream(timeout, backlog)

@@ -93,7 +93,10 @@ class InProcess(Engine):
         tell = partial(self.subscriptions.waiting.extend, news)
         ancestry = None if draft.merged is None else self._ancestry(draft, state)
         adopt = [] if ancestry is None else [partial(setattr, self.branches, "ancestry", ancestry)]
-        rest = map(call, (tell, partial(self.positions.update, draft.positions), *adopt))
+        acknowledge = partial(self.positions.update, draft.positions)
+        if outcome.was is not state.program.catalog:
+            adopt.append(partial(self.subscriptions.follow, outcome.alterations))
+        rest = map(call, (tell, acknowledge, *adopt))
 
         def publish() -> None:
             hold(held)  # the next commit takes its place where an interrupt comes
@@ -126,7 +129,10 @@ class InProcess(Engine):
         """
         if (durable := self.durable) is None:
             return False
-        if draft.merged is None and (self.writer.waiting or durable.group):
+        alone = draft.merged is not None or (
+            outcome.was is not outcome.state.program.catalog and outcome.alterations
+        )
+        if not alone and (self.writer.waiting or durable.group):
             with interrupts_wait():
                 wait = durable.enter(self, draft.before, outcome, entry, draft.positions, publish)
                 if wait is not None:

@@ -8,15 +8,17 @@ counts in the end is the difference between before and after.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, overload
 
 from lftj.api.backend import Backend, Draft
 from lftj.engine.calls.options import with_named_options
 from lftj.engine.commit.staging import RowPolicy, strict
-from lftj.engine.programs.handles import RuleHandle, handles_of
+from lftj.engine.programs.handles import Relation, RuleHandle, handles_of
 from lftj.engine.programs.program_change import ProgramChange, between
+from lftj.engine.transaction.altering import KEEP, Request
+from lftj.engine.transaction.bulk import Synced, require_one
 from lftj.engine.transaction.program_draft import RelationOrName
 from lftj.engine.transaction.transaction_life import Committed, Writing
 from lftj.engine.versions.result import Result
@@ -117,20 +119,30 @@ class Transaction(Writing[Draft]):
     def delete(
         self,
         relation: RelationOrName,
-        data: object,
+        data: object = None,
         *,
+        keys: object = None,
         missing: RowPolicy = "ignore",
         nulls: NullPolicy = "error",
         columns: ColumnMap | None = None,
         facts: Parameters | None = None,
     ) -> None:
-        """Delete whole rows; `data` and the rest as for `insert`.
+        """Delete whole rows; `data` and the rest as for `insert`. Or, with `keys`, all rows that
+        have these values in some columns: a table says by its names in which, other data are values
+        of the relation's key (TransactionError E324 where it has none), for a key of one column
+        also without tuples: `keys=[7, 8]`.
 
         `missing`: what a row that is not there means, `"ignore"` or `"error"` (MissingRowError
         E310). A row that a rule derives is not there in this sense unless it was inserted too, and
         deleting it leaves it derived.
         """
         draft, options = self._open(), read_options(nulls, columns, facts)
+        if keys is not None:
+            require_one(data)
+            draft.delete_keys(
+                relation, keys, missing != "ignore" and strict("missing", missing), options
+            )
+            return
         try:
             draft.delete(relation, data, strict("missing", missing), options)
         except (ArityError, FrameError) as error:
@@ -150,6 +162,31 @@ class Transaction(Writing[Draft]):
         the relation is cut has a value, else of all; rows stay where they are.
         """
         return self._open().delete_where(relation, values)
+
+    @interrupts_as_such()
+    def sync(
+        self,
+        relation: RelationOrName,
+        data: object,
+        *,
+        by: str | Sequence[str] | None = None,
+        where: Mapping[str, object] | None = None,
+        nulls: NullPolicy = "error",
+        columns: ColumnMap | None = None,
+        facts: Parameters | None = None,
+    ) -> Synced:
+        """Make a relation equal to a table: rows that are not in `data` go, those that are come;
+        `data` and the rest as for `insert`. What is equal is no change, so views do work for what
+        differs.
+
+        `by`: the columns that tell rows apart, by default the key, else all; of rows of `data` with
+        one identity the last counts. Returns how many rows were inserted, updated (one of their
+        identity was there) and deleted. `where={"land": "FR"}`: only rows with these values are
+        compared, and all of `data` have them: DeclarationError (E160). O(n), and O(n log n) for
+        data in another order than the relation's. Not over parts: DistributedError (E400).
+        """
+        options = read_options(nulls, columns, facts)
+        return self._open().sync(relation, data, by, dict(where or {}), options)
 
     @interrupts_as_such()
     def upsert(
@@ -174,6 +211,34 @@ class Transaction(Writing[Draft]):
     def declare(self, schema: RelationSchema, *, view: bool = False) -> None:
         """For the workspace: declare a relation."""
         self._open().declare(schema, view=view)
+
+    @interrupts_as_such()
+    def alter(
+        self,
+        relation: RelationOrName,
+        *,
+        add: Mapping[str, object] | None = None,
+        default: Mapping[str, object] | None = None,
+        compute: Mapping[str, object] | None = None,
+        drop: str | Sequence[str] = (),
+        rename: Mapping[str, str] | None = None,
+        retype: Mapping[str, object] | None = None,
+        key: str | Sequence[str] | None = KEEP,
+        to: str | None = None,
+    ) -> Relation:
+        """Change the schema of a relation; see `Workspace.alter`. The schema comes before the rows:
+        what the transaction has inserted or deleted in the relation already is a DeclarationError
+        (E172).
+        """
+        request = Request(
+            drop, rename or {}, retype or {}, add or {}, default or {}, compute or {}, key, to
+        )
+        return Relation(self._open().alter(relation, request))
+
+    @interrupts_as_such()
+    def drop_relation(self, relation: RelationOrName) -> None:
+        """Drop a relation; see `Workspace.drop_relation`."""
+        self._open().drop_relation(relation)
 
     def add_aggregate(self, aggregate: UserAggregate) -> None:
         """Let rules use an aggregate of your own; see `Workspace.add_aggregate`."""

@@ -18,6 +18,7 @@ from lftj.api.files import Files
 from lftj.api.history import History
 from lftj.api.inspection import Inspection
 from lftj.api.reading import Reading
+from lftj.api.schemas import Schemas
 from lftj.api.snapshot import Snapshot
 from lftj.api.transaction import Transaction
 from lftj.engine.calls.limits import Limits
@@ -29,6 +30,7 @@ from lftj.engine.programs.declared import (
     ChoiceDomains,
     function_schema,
     is_news,
+    named_columns,
     relation_schema,
     view_schema,
 )
@@ -48,7 +50,7 @@ if TYPE_CHECKING:
 
 
 @with_named_options
-class Workspace(Files, History, Branching, Inspection, Reading, Uncopied):
+class Workspace(Schemas, Files, History, Branching, Inspection, Reading, Uncopied):
     """A workspace, which `lftj.connect()` begins or opens: in memory, in files at a path or, with
     an executor, over parts on Spark. Use it as a context manager, or call `close()`, to give the
     memory back at once, or let others open the path.
@@ -80,11 +82,12 @@ class Workspace(Files, History, Branching, Inspection, Reading, Uncopied):
     def relation(
         self,
         name: str,
-        columns: Mapping[str, object],
+        columns: Mapping[str, object] | object,
         key: str | Sequence[str] | None = None,
         choice: ChoiceDomains = (),
     ) -> Relation:
-        """Declare a relation: `ws.relation("acct", {"id": int, "country": str}, key="id")`.
+        """Declare a relation: `ws.relation("acct", {"id": int, "country": str}, key="id")`, or with
+        names and types of a table or file: `ws.relation("acct", frame)`, which loads no rows.
 
         Types: int, float, str, bool, datetime.date, datetime.datetime, "decimal(10,2)". `key`: the
         column or columns that determine the rest, checked at every commit. `choice=["a", ("b",
@@ -92,7 +95,8 @@ class Workspace(Files, History, Branching, Inspection, Reading, Uncopied):
         gives the same relation; another one is a DeclarationError (E160). Rows of one key always
         lie in one part.
         """
-        return self._declare(relation_schema(name, columns, key, choice), view=False)
+        named = named_columns(columns)
+        return self._declare(relation_schema(name, named, key, choice), view=False)
 
     def view(self, name: str, columns: Mapping[str, object]) -> Relation:
         """Declare a relation whose rows come from rules only: inserting into it is an error."""

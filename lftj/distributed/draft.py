@@ -292,6 +292,22 @@ class PartsDraft(ProgramDraft):
         """Refuse: parts derive every view anew when rules change."""
         raise refused("program", Kind.PARTS)
 
+    def alter(self, relation: RelationOrName, request: object) -> NoReturn:
+        """Refuse: parts have the schemas that their files were written with."""
+        raise refused("alter", Kind.PARTS)
+
+    def delete_keys(self, *_: object) -> NoReturn:
+        """Refuse: rows are found by one column only, `delete_where`."""
+        raise refused("delete by keys", Kind.PARTS)
+
+    def sync(self, *_: object) -> NoReturn:
+        """Refuse: the rows that are there do not come to the driver."""
+        raise refused("sync", Kind.PARTS)
+
+    def drop_relation(self, relation: RelationOrName) -> NoReturn:
+        """Refuse, as `alter`."""
+        raise refused("drop_relation", Kind.PARTS)
+
     def _add(self, parsed: tree.ParsedProgram, inputs: Iterator[Input]) -> list[RuleHandle]:
         before = self.program, {name: list(steps) for name, steps in self.staged.items()}
         try:

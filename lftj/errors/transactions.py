@@ -127,9 +127,11 @@ class StillNeededError(LftjError, ValueError):
         self.needed = {name: list(reasons) for name, reasons in needed.items()}
 
     @staticmethod
-    def of(needed: Mapping[str, Sequence[str]], otherwise: Sequence[str]) -> StillNeededError:
+    def of(
+        needed: Mapping[str, Sequence[str]], otherwise: Sequence[str], calls: Sequence[str] = ()
+    ) -> StillNeededError:
         """The error about relations with the reasons; those `otherwise` are declared differently,
-        the others not at all.
+        the others not at all. `calls` would alter them.
         """
         parts: list[str] = []
         for name, reasons in needed.items():
@@ -139,7 +141,36 @@ class StillNeededError(LftjError, ValueError):
                 shown.append(f"and {len(reasons) - len(shown)} more")
             parts.append(f"relation `{name}` is {how}, but needed by {'; '.join(shown)}")
         hint = "keep the declaration, or say drop=True: then all of these go with it"
+        if calls:
+            hint += f"; rows and rules stay with {', '.join(calls)} before"
         return StillNeededError(". ".join(parts), needed=needed, hint=hint)
+
+
+class SchemaInUseError(LftjError, ValueError):
+    """A change of a schema that `rules` forbid: they name a column that goes, or derive rows of the
+    relation.
+    """
+
+    code = "E328"
+    shown = 5
+    """Rules in a message."""
+
+    def __init__(self, message: str, *, rules: Sequence[str] = (), **rest: object):
+        super().__init__(message, **rest)  # type: ignore[arg-type]
+        self.rules = list(rules)
+
+    @staticmethod
+    def of(change: str, rules: Sequence[str]) -> SchemaInUseError:
+        """The error about a change in words, with the rules."""
+        shown = list(rules[: SchemaInUseError.shown])
+        if len(rules) > len(shown):
+            shown.append(f"and {len(rules) - len(shown)} more")
+        return SchemaInUseError(
+            f"{change}: not while rules need it as it is:  {'   '.join(shown)}",
+            rules=rules,
+            hint="change these rules in the same transaction, before: remove them, alter, and add "
+            "what is to be in their place",
+        )
 
 
 class TransactionError(LftjError, RuntimeError):
@@ -265,6 +296,16 @@ class MergeConflictError(LftjError, ValueError):
             conflicts=conflicts,
             hint="take the change back in one of the two, and merge again; "
             "error.conflicts lists all",
+        )
+
+    @classmethod
+    def of_schemas(cls, alteration: object, reason: str) -> MergeConflictError:
+        """The error for an alteration of one branch that cannot be made in the other one."""
+        version = getattr(alteration, "version", 0)
+        return cls(
+            f"the change of a schema by version {version}, {alteration}, cannot be replayed: "
+            f"{reason}",
+            hint="make the same change in the branch that lacks it, and merge again",
         )
 
     @classmethod

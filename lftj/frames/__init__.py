@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from lftj.frames.arrow_columns import require_whole
 from lftj.frames.coded_rows import CodedRows
+from lftj.frames.columns_of import columns_of
 from lftj.frames.confined import check_all_inside, check_inside, confined, open_folder
 from lftj.frames.facts import (
     FactsLayout,
@@ -37,7 +38,7 @@ from lftj.frames.out import (
     value_order,
 )
 from lftj.frames.parquet import open_parquet, parquet_schema
-from lftj.frames.read import read, read_options
+from lftj.frames.read import names_of, read, read_options
 from lftj.frames.whole_files import new_file, whole_file
 from lftj.frames.write_facts import format_facts, write_delimited, write_facts
 
@@ -53,12 +54,14 @@ __all__ = [
     "check_all_inside",
     "check_inside",
     "check_table_parameters",
+    "columns_of",
     "confined",
     "decode_column",
     "format_facts",
     "is_table_file",
     "known_parameters",
     "name_within",
+    "names_of",
     "new_file",
     "open_folder",
     "open_parquet",

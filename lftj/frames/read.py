@@ -196,6 +196,19 @@ def read(
     return _read_carrier(carrier, columns, dictionary, nulls, mapping, late)
 
 
+def names_of(source: Any) -> list[Hashable] | None:
+    """The names of the columns of `source`, as `read` takes it; None where it has none."""
+    if isinstance(source, (str, os.PathLike)):
+        carrier = carry_file(local_path(source))
+    elif isinstance(source, Mapping) or (
+        isinstance(source, (list, tuple)) and source and isinstance(source[0], Mapping)
+    ):
+        return list(source if isinstance(source, Mapping) else source[0])
+    else:
+        carrier = None if isinstance(source, (list, tuple, set)) else carry_table(source)
+    return None if carrier is None or carrier.names is None else list(carrier.names)
+
+
 def read_options(
     nulls: NullPolicy, columns: ColumnMap | None, facts: Parameters | None
 ) -> dict[str, Any]:

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from lftj.functions.aggregates import AGGREGATES, COUNTS, EXTREMES, GREATEST, TOTALS
-from lftj.functions.aggregates import State as StateKind
+from lftj.functions.aggregates import AGGREGATES, COUNTS, EXTREMES, GREATEST, TOTALS, StateKind
 from lftj.functions.bits import BITS
 from lftj.functions.conditions import CONDITIONS
 from lftj.functions.conversions import CONVERSIONS

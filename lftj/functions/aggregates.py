@@ -14,8 +14,8 @@ from lftj.scantree.frozen import frozen
 from lftj.types import BOOL, FLOAT, INT, MAX_DECIMAL_PRECISION, STR, Type, decimal
 
 
-class State(Enum):
-    """State that a group keeps for an aggregate: the number of its assignments, a total of
+class StateKind(Enum):
+    """StateKind that a group keeps for an aggregate: the number of its assignments, a total of
     numbers, the least or the greatest value, its texts in order, or that of a `Fold`.
     """
 
@@ -49,7 +49,7 @@ class Aggregate:
     name: str
     arguments: tuple[str, ...]
     line: str
-    state: State
+    state: StateKind
     result: Callable[[Type | None], Type | None]
     form: str
     over: str = "values of any type"
@@ -73,7 +73,7 @@ class Aggregate:
     @property
     def direction(self) -> int:
         """The way that its value moves while rows come, so that a cycle may go through it."""
-        return {State.LEAST: -1, State.GREATEST: 1}.get(self.state, 0)
+        return {StateKind.LEAST: -1, StateKind.GREATEST: 1}.get(self.state, 0)
 
     def takes(self, count: int) -> bool:
         """Check a number of arguments."""
@@ -98,7 +98,7 @@ COUNT = Aggregate(
     name="count",
     arguments=(),
     line="The number of distinct assignments of all variables of the body.",
-    state=State.COUNT,
+    state=StateKind.COUNT,
     result=lambda argument: INT,
     form="count(), the number of ways to make the body true; different values are counted where a "
     "view has nothing but them",
@@ -113,7 +113,7 @@ SUM = Aggregate(
     arguments=("value",),
     line="The sum, of the same type; of ints and decimals exact or an error, of floats correctly "
     "rounded.",
-    state=State.TOTAL,
+    state=StateKind.TOTAL,
     result=_sum_type,
     form="sum(x)",
     over=_NUMBERS,
@@ -127,7 +127,7 @@ MIN = Aggregate(
     name="min",
     arguments=("value",),
     line="The least value; of bools `false` is the least.",
-    state=State.LEAST,
+    state=StateKind.LEAST,
     result=lambda argument: argument,
     form="min(x)",
     word=True,
@@ -139,7 +139,7 @@ MAX = Aggregate(
     name="max",
     arguments=("value",),
     line="The greatest value.",
-    state=State.GREATEST,
+    state=StateKind.GREATEST,
     result=lambda argument: argument,
     form="max(x)",
     word=True,
@@ -151,7 +151,7 @@ MEAN = Aggregate(
     name="mean",
     arguments=("value",),
     line="The mean of numbers, a float: the exact total over the count.",
-    state=State.TOTAL,
+    state=StateKind.TOTAL,
     result=_float_of_numbers,
     form="mean(x)",
     over=_NUMBERS,
@@ -165,7 +165,7 @@ CONCAT = Aggregate(
     arguments=("text", "[separator]", "[key]", "…"),
     line="The strings of the group with a separator between them, in ascending order of the keys, "
     "then of the strings.",
-    state=State.TEXTS,
+    state=StateKind.TEXTS,
     result=lambda argument: argument if argument == STR else None,
     form="concat(s), concat(s, separator) or concat(s, separator, order keys…)",
     wanted="at least one argument",
@@ -178,7 +178,7 @@ STDDEV = Aggregate(
     arguments=("value",),
     line="The sample standard deviation of numbers, a float: of the exact variance, rounded once. "
     "One value has none, so a group of one has no row.",
-    state=State.FOLD,
+    state=StateKind.FOLD,
     result=_float_of_numbers,
     form="stddev(x)",
     over=_NUMBERS,
@@ -190,7 +190,7 @@ ANY = Aggregate(
     name="any",
     arguments=("condition",),
     line="Whether one of the bools of the group is true; in a body, of no rows, `false`.",
-    state=State.GREATEST,
+    state=StateKind.GREATEST,
     result=lambda argument: BOOL if argument == BOOL else None,
     form="any(b)",
     over="bool",
@@ -211,12 +211,14 @@ IN_BRACES: Mapping[str, Aggregate] = {
 """Aggregates that stand in bodies."""
 
 
-def _of(*states: State) -> frozenset[str]:
+def _of(*states: StateKind) -> frozenset[str]:
     return frozenset(name for name, each in AGGREGATES.items() if each.state in states)
 
 
-COUNTS, TOTALS, TEXTS, GREATEST = map(_of, (State.COUNT, State.TOTAL, State.TEXTS, State.GREATEST))
-EXTREMES = _of(State.LEAST, State.GREATEST)
+COUNTS, TOTALS, TEXTS, GREATEST = map(
+    _of, (StateKind.COUNT, StateKind.TOTAL, StateKind.TEXTS, StateKind.GREATEST)
+)
+EXTREMES = _of(StateKind.LEAST, StateKind.GREATEST)
 """The aggregates by the state of a group."""
 
 WITNESSED = frozenset(name for name in EXTREMES if not AGGREGATES[name].of_nothing)

@@ -3,7 +3,7 @@
 The state behind each function, and what *INSERT* and *ERASE* of an assignment do to it; rows are in
 order:
 
-| `State` of the function | state per group | computed in | kept in |
+| `StateKind` of the function | state per group | computed in | kept in |
 |---|---|---|---|
 | every one | η, the number of assignments: ±1; none at 0 | `support` | `aggregate_state` |
 | `COUNT` | η itself | `support` | `aggregate_state` |
@@ -25,7 +25,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from lftj.functions.aggregates import AGGREGATES, GREATEST, State
+from lftj.functions.aggregates import AGGREGATES, GREATEST, StateKind
 from lftj.heads.aggregate_shape import AggregateCall
 from lftj.heads.built_in import fold_of
 from lftj.heads.concatenation import grouped_concatenations
@@ -187,10 +187,10 @@ def _texts(call: AggregateCall, groups: _Groups) -> np.ndarray:
     return grouped_concatenations(args, call.types, groups.counts, groups.starts, groups.dictionary)
 
 
-_BY_STATE: dict[State, Callable[[AggregateCall, _Groups], np.ndarray]] = {
-    State.COUNT: _count,
-    State.TOTAL: _total,
-    State.LEAST: _extreme,
-    State.GREATEST: _extreme,
-    State.TEXTS: _texts,
+_BY_STATE: dict[StateKind, Callable[[AggregateCall, _Groups], np.ndarray]] = {
+    StateKind.COUNT: _count,
+    StateKind.TOTAL: _total,
+    StateKind.LEAST: _extreme,
+    StateKind.GREATEST: _extreme,
+    StateKind.TEXTS: _texts,
 }

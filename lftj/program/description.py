@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from lftj.errors import LftjError
+from lftj.program.alteration import Alteration
 from lftj.program.named_program import program_data, program_of
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program, SourceRule, WrittenRule
@@ -68,7 +69,9 @@ def described(program: Program, views: frozenset[str]) -> Description:
 
 
 def _programs(catalog: Catalog) -> Description:
-    """Programs by name, and when relations were dropped; nothing where there are none."""
+    """Programs by name, when relations were dropped, and how schemas changed; nothing where there
+    are none.
+    """
     found: Description = {}
     if catalog.programs:
         found["programs"] = {
@@ -77,6 +80,8 @@ def _programs(catalog: Catalog) -> Description:
         }
     if catalog.dropped:
         found["dropped"] = dict(catalog.dropped)
+    if catalog.alterations:
+        found["alterations"] = [each.data() for each in catalog.alterations]
     return found
 
 
@@ -108,7 +113,8 @@ def restored(
         for name, data in description.get("programs", {}).items()
     }
     dropped = description.get("dropped", {})
-    catalog = replace(program.catalog, programs=programs, dropped=dropped)
+    alterations = tuple(map(Alteration.of, description.get("alterations", ())))
+    catalog = replace(program.catalog, programs=programs, dropped=dropped, alterations=alterations)
     program = replace(program, catalog=catalog)
     rules = list(map(_rule_of, description["rules"]))
     views = frozenset(each["name"] for each in description["relations"] if each["view"])

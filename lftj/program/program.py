@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from lftj.errors import DeclarationError, LftjError, ProgramErrors, UnknownNameError
+from lftj.program.alteration import Alteration
 from lftj.program.checked import CheckedProgram, Row
 from lftj.program.checks import choices
 from lftj.program.checks.program_checks import check
@@ -145,6 +146,30 @@ class Program:
         return replace(
             program, facts=self.facts, directives=self.directives, next_source=self.next_source
         )
+
+    def altered(
+        self, alteration: Alteration, rules: Mapping[int, tree.Rule], repeats: Repeats
+    ) -> Program:
+        """Alter a relation. `rules`: all that mention it, by their numbers, as they are to be read
+        afterwards. Raises ProgramErrors for one that cannot be.
+        """
+        left = self
+        for number in rules:
+            left = left.remove(number)
+        catalog = left.catalog.altered(alteration)
+        order = restratify(left.order, (), dropped=[alteration.relation])
+        left = replace(left, catalog=catalog, order=order)
+        if catalog.relations[alteration.name].choice:
+            left = replace(left, order=restratify(left.order, (), choosing=[alteration.name]))
+        for number, rule in rules.items():
+            with collector_paused():
+                checked = check(tree.ParsedProgram((rule,)), left.catalog)
+            taken = [schema.name for schema in self.sources[number].normal.hidden]
+            normalizer = _Normalizer(checked, repeats, number, taken)
+            found = normalizer.of(number)
+            left = left._accepting(normalizer, {**left.sources, number: found}, [number])
+        sources = {number: left.sources[number] for number in self.sources}
+        return replace(left, sources=sources, facts={}, next_source=self.next_source)
 
     def _accepting(
         self, normalizer: _Normalizer, sources: Mapping[int, SourceRule], ids: Sequence[int]

@@ -16,6 +16,7 @@ from typing import TypeVar
 from lftj.errors import DeclarationError, Span, UnknownNameError
 from lftj.errors.nearest import closest
 from lftj.functions.aggregates import AGGREGATES
+from lftj.program.alteration import Alteration, call_between
 from lftj.program.named_program import NamedProgram
 from lftj.program.normal_form import RelationSchema
 from lftj.scantree.frozen import frozen
@@ -97,6 +98,8 @@ class Catalog:
     """Programs that users gave a name."""
     dropped: Mapping[str, int] = field(default_factory=_nothing)  # type: ignore[assignment]
     """The version from which on the relation of a name is not the one that had it before."""
+    alterations: tuple[Alteration, ...] = ()
+    """All changes of schemas that led here, the first ones first."""
 
     def relation(self, name: str, span: Span | None = None) -> RelationSchema:
         """The schema of `name`. Raises UnknownNameError (E110) with the nearest known name as a
@@ -152,6 +155,30 @@ class Catalog:
             return islice(self.relations, len(earlier.relations), None)
         return (name for name in self.relations if name not in earlier.relations)
 
+    def altered(self, alteration: Alteration) -> Catalog:
+        """The catalog after an alteration of a relation that no rule mentions. Raises
+        DeclarationError (E168).
+        """
+        before, after = alteration.relation, alteration.name
+        schema = alteration.schema(self.relations[before])
+        _require_width(schema, None)
+        relations = {
+            after if name == before else name: schema if name == before else each
+            for name, each in self.relations.items()
+        }
+        facts = {after if name == before else name for name in self.fact_relations}
+        kinds = dict(self.kinds)
+        if (known := kinds.pop(before, ())) or before in self.kinds:
+            kinds[after] = _kinds_after(alteration, self.relations[before], known)
+        alterations = (*self.alterations, alteration)
+        return replace(
+            self,
+            relations=relations,
+            kinds=kinds,
+            fact_relations=frozenset(facts),
+            alterations=alterations,
+        )
+
     def undeclare(self, relations: Collection[str], types: Collection[str]) -> Catalog:
         """Remove relations, which nothing reads or derives, and types."""
         if not relations and not types:
@@ -174,13 +201,7 @@ class Catalog:
         """Add a relation; the same declaration again changes nothing. Raises DeclarationError
         (E160, E168).
         """
-        if len(schema.columns) > MOST_COLUMNS:
-            message = (
-                f"relation `{schema.name}` has {len(schema.columns)} columns; {MOST_COLUMNS} "
-                f"is the most there may be"
-            )
-            hint = "keep what few rules read in relations of their own, with the same key"
-            raise DeclarationError(message, code="E168", span=span, hint=hint)
+        _require_width(schema, span)
         if (known := self.relations.get(schema.name)) is not None:
             if known != schema:
                 key = (
@@ -189,6 +210,8 @@ class Catalog:
                     else f" {_described_key(known)}"
                 )
                 hint = f"keep one of the two declarations; the first is {describe(known)}{key}"
+                if (call := call_between(known, schema)) is not None:
+                    hint += f"; {call} makes it the second"
                 raise DeclarationError(
                     f"relation `{schema.name}` is declared twice, differently", span=span, hint=hint
                 )
@@ -223,6 +246,32 @@ def dropped_since(earlier: Catalog, later: Catalog) -> frozenset[str]:
         for name, version in later.dropped.items()
         if earlier.dropped.get(name) != version and name in earlier.relations
     )
+
+
+def _require_width(schema: RelationSchema, span: Span | None) -> None:
+    """Raise DeclarationError (E168) for too many columns."""
+    if len(schema.columns) > MOST_COLUMNS:
+        message = (
+            f"relation `{schema.name}` has {len(schema.columns)} columns; {MOST_COLUMNS} "
+            f"is the most there may be"
+        )
+        hint = "keep what few rules read in relations of their own, with the same key"
+        raise DeclarationError(message, code="E168", span=span, hint=hint)
+
+
+def _kinds_after(
+    alteration: Alteration, before: RelationSchema, kinds: tuple[str, ...]
+) -> tuple[str, ...]:
+    """The types of columns by name, of a relation that is declared in program text."""
+    if len(kinds) != before.arity:
+        return kinds
+    schema = alteration.schema(before)
+    known = dict(zip((name for name, _ in before.columns), kinds, strict=True))
+    if alteration.kind == "rename":
+        known[alteration.to] = known.pop(alteration.column)
+    elif alteration.kind == "retype":
+        known[alteration.column] = str(alteration.type)
+    return tuple(known.get(name, str(type)) for name, type in schema.columns)
 
 
 def _left(names: Mapping[str, _Value], gone: Collection[str]) -> dict[str, _Value]:

@@ -7,7 +7,7 @@ relation of some arity has in storage.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -123,3 +123,48 @@ class Load(Delta):
 
     def __len__(self) -> int:
         return self.tree.count
+
+
+class Rewritten(Delta):
+    """A change of so many rows that each become another one, which is read when someone asks for
+    it: most commits never do.
+    """
+
+    __slots__ = ("_count", "_found", "_read")
+
+    _count: int
+    _read: Callable[[], Delta]
+    _found: list[Delta]
+
+    def __init__(self, count: int, read: Callable[[], Delta]):
+        object.__setattr__(self, "_count", count)
+        object.__setattr__(self, "_read", read)
+        object.__setattr__(self, "_found", list[Delta]())
+
+    def _delta(self) -> Delta:
+        if not self._found:
+            self._found.append(self._read())
+        return self._found[0]
+
+    @property
+    def inserts(self) -> Columns:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """The rows won. O(n) at first."""
+        return self._delta().inserts
+
+    @property
+    def erases(self) -> Columns:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """The rows lost. O(n) at first."""
+        return self._delta().erases
+
+    @property
+    def inserted(self) -> int:
+        """Number of rows won."""
+        return self._count
+
+    @property
+    def erased(self) -> int:
+        """Number of rows lost."""
+        return self._count
+
+    def __len__(self) -> int:
+        return 2 * self._count

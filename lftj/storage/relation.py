@@ -74,6 +74,11 @@ class RelationVersion(Making):
 
     # ── reading ───────────────────────────────────────────────────────────────────────────────────
     @property
+    def arena(self) -> Arena:
+        """The memory of its pages."""
+        return self._arena
+
+    @property
     def identity(self) -> Tree:
         """The tree whose key order is the order of the columns."""
         return self.tree(())

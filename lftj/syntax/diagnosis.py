@@ -311,6 +311,8 @@ def _expected(problem: UnexpectedInput, accepted: set[str]) -> str:
             "INFIX",
             *(("COMPARE", "EQUALS", "LPAR", "LSQB") if not _is_name(_previous(problem)) else ()),
         }
+    if accepted >= {"COMMA", "RPAR", "EQUALS"} and "COMPARE" not in accepted:
+        accepted -= {"EQUALS", "LPAR", "LSQB"}  # after the name of a variable, or of a column
     if "COMPARE" in accepted:
         accepted.discard("EQUALS")
     for name in [name for name in _ORDER if name in accepted] + sorted(accepted - set(_ORDER)):

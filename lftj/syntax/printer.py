@@ -176,6 +176,8 @@ def print_term(term: tree.Term) -> str:
             return "_"
         case tree.Constant(value):
             return print_constant(value)
+        case tree.Call(tree.BY_COLUMN, (tree.Constant(column), value)):
+            return f"{column}={print_term(value)}"
         case tree.Call(functor, (operand,)) if functor in PREFIX:
             return _print_prefix(functor, operand)
         case tree.Call(functor, (left, right)) if functor in INFIX:

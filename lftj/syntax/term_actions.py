@@ -131,6 +131,13 @@ class TermActions(Phrases):
     def arguments(self, children: Children) -> Children:
         return children
 
+    def by_column(self, children: Children) -> tree.Term:
+        """`column=term`, among the arguments of an atom."""
+        name, _, phrase = children
+        term = self.term(phrase)
+        column = tree.Constant(str(name), span=self.at(name))
+        return tree.Call(tree.BY_COLUMN, (column, term), span=self.between(name, phrase))
+
     def application(self, children: Children) -> object:
         name, opening, rest, closing = children
         span = self.between(name, closing)

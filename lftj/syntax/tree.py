@@ -96,6 +96,19 @@ class HeadAggregate(Node):
     args: tuple[Term, ...]
 
 
+BY_COLUMN = "by column"
+"""The functor that stands for `column=term`, of the name and the term, until the arguments of an
+atom are brought to their positions.
+"""
+
+
+def named_column(term: Term) -> str:
+    """The column that an argument names; empty for one by position."""
+    if isinstance(term, Call) and term.functor == BY_COLUMN and isinstance(term.args[0], Constant):
+        return str(term.args[0].value)
+    return ""
+
+
 Term = Variable | Wildcard | Constant | Call | Aggregate | HeadAggregate
 
 

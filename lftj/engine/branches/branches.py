@@ -9,13 +9,17 @@ fill some of their indices when they are first asked.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from lftj.engine.live.timeline import delta_between
+from lftj.engine.live.schema_history import rows_then
 from lftj.engine.versions.ancestry import MAIN, Ancestry
+from lftj.engine.versions.schema_entry import name_in
 from lftj.engine.versions.state import State
 from lftj.errors import BranchError, DeclarationError
+from lftj.program.alteration import since
+from lftj.program.normal_form import RelationSchema
+from lftj.program.schema import Catalog
+from lftj.storage.relation import RelationVersion
 
 if TYPE_CHECKING:
     from lftj.engine.live.engine import Engine
@@ -117,15 +121,34 @@ def branches_of(engine: Engine) -> Branches:
 
 
 def difference(before: Engine, after: Engine, name: str) -> Result:
-    """The change of a relation from one branch to another. O(change), where pages are shared.
-    Raises UnknownNameError where neither has it, BranchError (E380) where it is declared otherwise.
+    """The change of a relation from one branch to another, in the columns of the one that has
+    altered it. O(change), where pages are shared. Raises UnknownNameError where neither has it,
+    BranchError (E380) where it is declared otherwise.
     """
     old, new = before.state, after.state
-    schema = (new if name in new.program.catalog.relations else old).schema(name)
-    known: Mapping[str, object] = old.program.catalog.relations
-    if known.get(name, schema) != schema:
+    catalogs = old.program.catalog, new.program.catalog
+    newer = new if since(*(each.alterations for each in catalogs)) is not None else old
+    mine = name_in(name, catalogs[1], newer.program.catalog)
+    known = newer.program.catalog.relations
+    schema = known[mine] if mine in known else (old if newer is new else new).schema(name)
+    found = [_rows(after, each, schema, newer.program.catalog) for each in (old, new)]
+    if None in found:
         raise BranchError(
             f"`{name}` is declared otherwise in {before.name!r} than in {after.name!r}",
             hint="compare relations that both have",
         )
-    return after.change_set(new.version, schema, delta_between(schema, old, new))
+    rows = [each for each in found if each is not None]
+    return after.change_set(new.version, schema, rows[1].difference(rows[0]))
+
+
+def _rows(
+    engine: Engine, state: State, schema: RelationSchema, catalog: Catalog
+) -> RelationVersion | None:
+    """The rows of a relation in the columns that it has in a catalog, none where it is not there;
+    None where it is declared otherwise.
+    """
+    name = name_in(schema.name, catalog, state.program.catalog)
+    if name not in state.program.catalog.relations:
+        return RelationVersion.empty(schema, engine.arena)
+    made = rows_then(engine, state, schema, catalog)
+    return None if made is None or made.schema.key != schema.key else made

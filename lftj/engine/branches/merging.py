@@ -24,10 +24,10 @@ from lftj.engine.branches.merged_programs import (
     take_programs,
     without_facts,
 )
+from lftj.engine.branches.merged_schemas import drop_theirs, in_one_schema
 from lftj.engine.live.engine import Engine
 from lftj.engine.programs.handles import RuleHandle
 from lftj.engine.transaction.draft import Draft
-from lftj.engine.versions.ancestry import base_rows
 from lftj.engine.versions.state import State
 from lftj.errors import MergeConflictError
 from lftj.program.checks.declarations import require_same_types
@@ -51,18 +51,21 @@ def merge(draft: Draft, source: Engine) -> None:
     engine = draft.engine
     engine.writer.flush()  # the log has the state of the other one
     common = branches_of(engine).common(engine, source)
-    _add(draft, base_rows(draft.before), source.state, common)
+    _add(draft, source.state, common)
     draft.merged = source
 
 
-def _add(draft: Draft, ours: State, source: State, common: State) -> None:
-    theirs = base_rows(source)
+def _add(draft: Draft, source: State, common: State) -> None:
+    ours, theirs, common = in_one_schema(draft, source, common)
     changes, ours_changes = base_changes(common, theirs), base_changes(common, ours)
     moved = moved_programs(common.program, theirs.program, ours.program)
     changes = without_facts(draft, changes, moved, common.program, theirs.program)
     ours_changes = without_facts(draft, ours_changes, None, common.program, ours.program)
     _require_no_conflicts(changes, ours_changes, theirs, draft.texts())
-    _merge_program(draft, common.program, source, moved, ours_changes.keys())
+    _merge_program(draft, common.program, theirs, moved, ours_changes.keys())
+    drop_theirs(draft, theirs, common, [*ours_changes])
+    if gone := sorted(changes.keys() - draft.program.catalog.relations.keys()):
+        raise MergeConflictError.of({name: [] for name in gone})
     for name, delta in changes.items():
         draft.change_rows(name, delta)
 

@@ -85,6 +85,19 @@ REFUSALS: dict[tuple[str, Kind], Refusal] = {
         "program",
         "add its rules once, with ws.add_rules(text), and take back what changes with remove_rule",
     ),
+    ("delete by keys", Kind.PARTS): _not_yet(
+        "delete by keys", "delete whole rows, or those of a value: tx.delete_where(relation, id=7)"
+    ),
+    ("sync", Kind.PARTS): _not_yet(
+        "sync", "delete what went and insert what came, or tx.upsert rows of a key"
+    ),
+    **{
+        (capability, Kind.PARTS): _not_yet(
+            capability,
+            "declare a relation of the new schema, and fill it: ws.load(new, ws[old].arrow())",
+        )
+        for capability in ("alter", "drop_relation")
+    },
     ("feed", Kind.MEMORY): _feed(Kind.MEMORY),
     ("feed", Kind.PATH): _feed(Kind.PATH),
     **{

@@ -22,9 +22,11 @@ from lftj.join.context import Context
 from lftj.join.plan.cardinality import tells
 from lftj.maintenance.inputs.affected import choosing_elsewhere
 from lftj.maintenance.inputs.rule_work import RuleWork
+from lftj.program.alteration import Alteration, since
 from lftj.program.named_program import texts_of
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
+from lftj.program.schema import Catalog
 from lftj.scantree.frozen import frozen, record
 from lftj.storage.database import Database, base_name
 from lftj.storage.delta import Delta
@@ -38,6 +40,7 @@ from lftj.views.states import ViewStates, still_serving, stratum_key
 class Proposal:
     """The request of a transaction: a program, the users' relations whose rules changed, pending
     operations per relation, and relations that are `dropped`, or begin anew under their names.
+    `base`: the state that all of this begins with, where relations were altered before.
     """
 
     program: Program
@@ -46,11 +49,12 @@ class Proposal:
     changed_rules: frozenset[str]
     staged: Mapping[str, Staging]
     dropped: frozenset[str] = frozenset()
+    base: State | None = None
 
 
 class Outcome(NamedTuple):
     """The result of a proposal: the state to publish, net changes per relation of the user's, those
-    of base rows alone, and the work it took.
+    of base rows alone, and the work it took; the catalog before.
     """
 
     state: State
@@ -58,6 +62,14 @@ class Outcome(NamedTuple):
     base_changes: dict[str, Delta]
     work: int
     works: Sequence[RuleWork]
+    was: Catalog | None = None
+
+    @property
+    def alterations(self) -> tuple[Alteration, ...]:
+        """Alterations of schemas by the proposal."""
+        if self.was is None:
+            return ()
+        return since(self.was.alterations, self.state.program.catalog.alterations) or ()
 
 
 @record
@@ -83,7 +95,10 @@ def carry_out(before: State, proposal: Proposal, context: Context) -> Outcome:
     """The state after a proposal. Raises KeyViolationError, ValueRangeError, LimitError … and then
     nothing has happened.
     """
-    version, texts = before.version, before.program.catalog.programs
+    version, catalog = before.version, before.program.catalog
+    altered = proposal.base is not None and proposal.base is not before
+    if altered:
+        before = _altered(before, proposal, context)
     if proposal.dropped:
         before = _without(before, proposal.dropped, context)
     draft = _Draft(before.database)
@@ -91,7 +106,8 @@ def carry_out(before: State, proposal: Proposal, context: Context) -> Outcome:
         _reshape(draft, before.program, proposal, context)
     base_changes = _change_base_rows(draft, before, proposal, context)
     proposal = _suited(draft, proposal, context)
-    changed, heads, was = frozenset[str](), before.heads, before.program.stratified.order
+    changed, heads = frozenset[str](), before.heads
+    was = None if altered else before.program.stratified.order
     if proposal.program is not before.program or proposal.changed_rules:
         changed, heads = _with_other_rules(draft, before, proposal, context)
     refreshed = Refreshed(draft.finished(), {}, heads)
@@ -114,12 +130,31 @@ def carry_out(before: State, proposal: Proposal, context: Context) -> Outcome:
         if len(delta) and not is_hidden(name)
     }
     happened = bool(changes or base_changes or proposal.changed_rules or proposal.dropped)
-    if not happened and (programs := proposal.program.catalog.programs) is not texts:
-        happened = texts_of(programs) != texts_of(texts)
+    if not happened and (now := proposal.program.catalog) is not catalog:
+        happened = _says_other(now, catalog)
     database = database.replace({}, version=version + happened)
     _count_rows(refreshed.works, database)
     state = State(proposal.program, database, proposal.views, proposal.aggregates, refreshed.states)
-    return Outcome(state, changes, base_changes, context.budget.work, refreshed.works)
+    work = context.budget.work
+    return Outcome(state, changes, base_changes, work, refreshed.works, catalog)
+
+
+def _says_other(after: Catalog, before: Catalog) -> bool:
+    """Test for other texts of programs, or schemas that were altered."""
+    if len(after.alterations) != len(before.alterations):
+        return True
+    return after.programs is not before.programs and (
+        texts_of(after.programs) != texts_of(before.programs)
+    )
+
+
+def _altered(before: State, proposal: Proposal, context: Context) -> State:
+    """The state with altered relations; what is kept of these goes."""
+    base = proposal.base or before
+    for name, relation in base.database.items():
+        if before.database.get(name) is not relation:
+            context.resources.kept_orders.pop(name, None)
+    return base
 
 
 def _without(before: State, dropped: frozenset[str], context: Context) -> State:
@@ -240,7 +275,9 @@ def _change_base_rows(
         if not len(delta):
             continue
         net[name], draft.updates[target] = delta, changed
-        check_key(staging.committed.schema, present, changed, delta, context.resources.dictionary)
+        if not staging.keeps_keys(delta):
+            dictionary = context.resources.dictionary
+            check_key(staging.committed.schema, present, changed, delta, dictionary)
         old = before.database.get(target)
         draft.deltas[target] = (
             changed.difference(old) if target in draft.deltas and old is not None else delta

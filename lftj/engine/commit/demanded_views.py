@@ -38,7 +38,7 @@ def refresh(
     context: Context,
     *,
     changed_rules: frozenset[str],
-    was: Stratification,
+    was: Stratification | None,
 ) -> Refreshed:
     """Bring every affected view of a program up to date: `views.runner.refresh`, as often as
     its cycles ask for more. Raises what that raises; nothing given is changed.
@@ -60,7 +60,7 @@ class _Refresh:
     states: ViewStates
     context: Context
     changed_rules: frozenset[str]
-    was: Stratification
+    was: Stratification | None
 
     def run(self) -> Refreshed:
         """Bring every view up to date."""

@@ -8,7 +8,7 @@ short stack of changes of growing size, the newest on top.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import reduce
 from itertools import groupby
 from operator import is_
@@ -35,7 +35,8 @@ from lftj.types import lookup_scalar
 from lftj.types.dictionary import Dictionary
 from lftj.types.sources import Role, in_role, without_role
 
-Operation = Literal["insert", "delete", "upsert"]
+Operation = Literal["insert", "delete", "upsert"] | tuple[int, ...]
+"""An operation on whole rows, or the columns by which rows are deleted."""
 
 _SOME = 16  # rows tell whether others are worth a try
 _LATELY = 4  # look-ups that are remembered: of what comes and what goes
@@ -47,10 +48,14 @@ class Staging:
     columns as stored.
     """
 
-    def __init__(self, committed: RelationVersion):
+    def __init__(
+        self, committed: RelationVersion, begun: tuple[Delta, RelationVersion] | None = None
+    ):
+        """`begun`: a net change that all operations come after, and the relation after it."""
         self.committed = committed
         self._waiting: list[tuple[Operation, Columns]] = []
-        self._resolved: list[Delta] = []
+        self._begun = begun
+        self._resolved: list[Delta] = [] if begun is None else [begun[0]]
         self._staged = StagedRows()
         self._asked: deque[tuple[list[np.ndarray], np.ndarray]] = deque(maxlen=_LATELY)
         """The rows that were looked up lately, and whether each is committed."""
@@ -61,6 +66,19 @@ class Staging:
         """
         if len(rows[0]):
             self._waiting.append((operation, rows))
+
+    @property
+    def begun(self) -> RelationVersion | None:
+        """The relation as the operations begin with it, where it changed before any; None where it
+        did not, or there are some.
+        """
+        if self._begun is None or self._waiting or len(self._resolved) != 1:
+            return None
+        return self._begun[1]
+
+    def keeps_keys(self, delta: Delta) -> bool:
+        """Test for a net change that the operations began with: one of columns beside the key."""
+        return self._begun is not None and delta is self._begun[0]
 
     @property
     def untouched(self) -> bool:
@@ -91,10 +109,18 @@ class Staging:
         resolving.
         """
         self._resolve()
-        there = sort_rows(_matching(self.committed, codes))
+        there = sort_rows(_matching(self.committed, codes)) if codes else self.committed.columns()
         for change in self._resolved:
             there = union(difference(there, change.erases), self._staged.having(change, codes))
         return there
+
+    def pieces(self, rows: int) -> Iterator[np.ndarray] | None:
+        """All rows, so many at a time and ascending: matrices, each of which overwrites the one
+        before. None where operations are pending.
+        """
+        if self._waiting or self._resolved:
+            return None
+        return self.committed.blocks(rows, range(max(1, self.committed.schema.arity)))
 
     def refuse(self, rows: Columns, present: bool, dictionary: Dictionary) -> Columns:
         """The rows, sorted and distinct. Raises MissingRowError where some would be there now
@@ -115,6 +141,19 @@ class Staging:
         code, derived = "E311" if present else "E310", in_role(schema.name, Role.BASE)
         name = without_role(schema.name, Role.BASE)
         raise MissingRowError.of(name, shown, count, code, derived)
+
+    def require_keys(self, places: tuple[int, ...], keys: Columns, dictionary: Dictionary) -> None:
+        """Raise MissingRowError (E310) for keys of which the relation would hold no row now."""
+        self._resolve()
+        distinct, there = sort_rows(keys), self._committed_with(places, sort_rows(keys))
+        for change in self._resolved:
+            there = union(difference(sort_rows(there), change.erases), change.inserts)
+        held = sort_rows([there[place] for place in places])
+        if (lacking := ~contains(distinct, held)).any():
+            types = [self.committed.schema.columns[place][1] for place in places]
+            rows = frames.to_tuples(types, [each[lacking] for each in distinct], dictionary)
+            name = without_role(self.committed.schema.name, Role.BASE)
+            raise MissingRowError.of(name, rows[: MissingRowError.shown], len(rows), "E310", False)
 
     def net(self) -> Delta:
         """The difference between what the relation would hold now and what it holds. O(changes ·
@@ -146,6 +185,8 @@ class Staging:
         nothing.
         """
         wanted = self._wanted()
+        if self._begun is not None and wanted is self._begun[0]:
+            return self._begun
         if len(wanted) > _MANY and present.count and not self._asked and self._one_way(wanted):
             after = present.apply(wanted)
             if abs(after.count - present.count) == len(wanted):
@@ -194,10 +235,12 @@ class Staging:
                     if len(batches) == 1
                     else [np.concatenate(column) for column in zip(*batches, strict=True)]
                 )
-                self._resolved, done = (
-                    self._merged_with(_CHANGES[operation](self, rows)),
-                    done + len(batches),
+                change = (
+                    _CHANGES[operation](self, rows)
+                    if isinstance(operation, str)
+                    else self._deletion_by(operation, rows)
                 )
+                self._resolved, done = self._merged_with(change), done + len(batches)
         finally:
             del self._waiting[:done]
 
@@ -212,7 +255,33 @@ class Staging:
         self._staged.keep(resolved)
         return resolved
 
-    # ── upserts ───────────────────────────────────────────────────────────────────────────────────
+    # ── by some columns ───────────────────────────────────────────────────────────────────────────
+    def _deletion_by(self, places: tuple[int, ...], keys: Columns) -> Delta:
+        """Change that erases the rows with these values in some columns. O(m log n) for m values
+        where the columns determine the row, or a key order begins with them.
+        """
+        keys = sort_rows(keys)
+        found = [
+            self._committed_with(places, keys),
+            *(self._staged.with_keys(change, places, keys) for change in self._resolved),
+        ]
+        return Delta.deletion([np.concatenate(column) for column in zip(*found, strict=True)])
+
+    def _committed_with(self, places: tuple[int, ...], keys: Columns) -> Columns:
+        schema = self.committed.schema
+        if not self.committed.count:
+            return no_rows(schema.arity)
+        order = (*places, *(i for i in range(schema.arity) if i not in places))
+        tree = self.committed.tree(order)
+        if schema.key is not None and set(schema.key) <= set(places):
+            there, rows, _ = tree.edge_rows(keys)
+            found = [column[there] for column in rows]
+        else:
+            ranges = [tree.range(key, after_prefix(key)) for key in np.stack(keys).T.tolist()]
+            found = [np.concatenate(column) for column in zip(*ranges, strict=True)]
+        by_place = dict(zip(order, found, strict=True))
+        return [by_place[place] for place in range(schema.arity)]
+
     def _replacement(self, rows: Columns) -> Delta:
         """Change that inserts these rows and erases every other row of their keys. The last row of
         a key wins.

@@ -11,17 +11,19 @@ from __future__ import annotations
 import logging
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from lftj.engine.calls.uncopied import Uncopied
 from lftj.engine.delivery.writer_lock import taken
 from lftj.engine.versions.result import Result
 from lftj.errors import TransactionError
+from lftj.program.alteration import Alteration
 from lftj.scantree.process.forking import held_while_forking, put_right_in_child
 
 Callback = Callable[[Result], object]
 News = tuple["Subscription", Result]
 """A subscription, and a change set for it."""
+_NO_NAMES: Mapping[str, str] = {}
 
 _log = logging.getLogger("lftj")
 
@@ -101,14 +103,40 @@ class Subscriptions:
             if not left:
                 del self._by_relation[subscription.relation]
 
-    def addressed(self, changed: Iterable[str], make: Callable[[str], Result]) -> list[News]:
+    def relations(self) -> list[str]:
+        """The relations that someone asked for."""
+        with self._lock:
+            return list(self._by_relation)
+
+    def follow(self, alterations: Iterable[Alteration]) -> None:
+        """Have subscriptions to relations that were renamed go on under the new names."""
+        for each in alterations:
+            if each.name != each.relation:
+                with self._lock:
+                    moved = self._by_relation.pop(each.relation, ())
+                    for subscription in moved:
+                        subscription.relation = each.name
+                    if moved:
+                        others = self._by_relation.get(each.name, ())
+                        self._by_relation[each.name] = (*others, *moved)
+
+    def addressed(
+        self,
+        changed: Iterable[str],
+        make: Callable[[str], Result],
+        names: Mapping[str, str] = _NO_NAMES,
+    ) -> list[News]:
         """The change sets of a commit, made for those who asked. Call before it is published, as
-        making them may fail.
+        making them may fail. `names`: those under which relations were asked for, where they were
+        renamed.
         """
         found: list[News] = []
         for relation in changed:
-            if (subscribers := self._by_relation.get(relation)) and len(result := make(relation)):
-                found += [(subscription, result) for subscription in subscribers]
+            subscribers = self._by_relation.get(names.get(relation, relation))
+            if subscribers:
+                result = make(relation)
+                if len(result) or result.kind == "schema":
+                    found += [(subscription, result) for subscription in subscribers]
         return found
 
     def deliver(self) -> None:

@@ -6,29 +6,70 @@ Constants lead the variable order, so `reach(1, y)` seeks and does not scan.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from typing import Protocol
 
 import numpy as np
 
 from lftj.engine.calls.limits import short_of_memory
-from lftj.engine.live.engine import Engine
 from lftj.engine.machine_code.compiled_ahead import compile_for
 from lftj.engine.questions.bound_search import search_for
-from lftj.engine.questions.question import Asked
+from lftj.engine.questions.question import Asked, Questions
 from lftj.engine.versions.result import Result
 from lftj.engine.versions.state import State
+from lftj.heads.user import UserAggregate
 from lftj.join.context import Context
+from lftj.join.plan.cardinality import Statistics
+from lftj.program.normal_form import RelationSchema
+from lftj.scantree import Arena
 from lftj.scantree.process.interrupts import interrupts_as_such
 from lftj.storage.database import Database
 from lftj.storage.delta import Columns
 from lftj.storage.relation import RelationVersion
 from lftj.syntax.attention import attending
+from lftj.types.dictionary import Dictionary
+from lftj.types.texts import Texts
 from lftj.views.runner import refresh
 from lftj.views.states import NO_STATES
 
 
-def read(engine: Engine, state: State, question: object) -> Asked:
+class Evaluating(Protocol):
+    """The parts of an engine that evaluate."""
+
+    questions: Questions
+    statistics: Statistics
+
+    @property
+    def arena(self) -> Arena:
+        """Memory of all pages."""
+        ...
+
+    @property
+    def dictionary(self) -> Dictionary:
+        """Strings and their codes."""
+        ...
+
+    def context(self, aggregates: Mapping[str, UserAggregate], /) -> Context:
+        """The surroundings of one evaluation."""
+        ...
+
+
+class Answering(Evaluating, Protocol):
+    """The parts of an engine that answer."""
+
+    def passing_context(self, aggregates: Mapping[str, UserAggregate], /) -> Context:
+        """The surroundings of an evaluation of which nothing is kept."""
+        ...
+
+    def whole(
+        self, read: Callable[[], Columns], schema: RelationSchema, texts: Texts, /
+    ) -> Callable[[], Columns]:
+        """`read`, with an error in the place of damaged rows."""
+        ...
+
+
+def read(engine: Evaluating, state: State, question: object) -> Asked:
     """Read a question, and compile what it needs. Raises what a rule with this body would raise."""
     known = engine.questions.known(state.program, question)
     if known is not None:
@@ -42,7 +83,7 @@ def read(engine: Engine, state: State, question: object) -> Asked:
 
 
 def evaluated(
-    engine: Engine, state: State, asked: Asked, context: Context, codes: Sequence[int] = ()
+    engine: Evaluating, state: State, asked: Asked, context: Context, codes: Sequence[int] = ()
 ) -> Database:
     """The version with the rows of the relations that a question is about; `codes`: the values of
     its parameters. Raises what evaluation raises.
@@ -64,7 +105,9 @@ def evaluated(
         ).database
 
 
-def answer(engine: Engine, state: State, question: object, values: Sequence[object] = ()) -> Result:
+def answer(
+    engine: Answering, state: State, question: object, values: Sequence[object] = ()
+) -> Result:
     """The distinct bindings of the question's variables, one column each in order of appearance;
     without variables one row for yes. `values`: of its parameters.
 
@@ -92,7 +135,7 @@ def answer(engine: Engine, state: State, question: object, values: Sequence[obje
 
 
 def _rows(
-    engine: Engine, state: State, asked: Asked, values: Sequence[object]
+    engine: Answering, state: State, asked: Asked, values: Sequence[object]
 ) -> tuple[Callable[[], Columns], int]:
     """The rows of the answers, and their number."""
     codes: list[int] = []

@@ -28,6 +28,7 @@ from lftj.engine.questions.question import Questions
 from lftj.engine.versions.ancestry import MAIN
 from lftj.engine.versions.past import Entry, Keep, Past, keep_of
 from lftj.engine.versions.result import Result, change_result
+from lftj.engine.versions.schema_entry import schema_change
 from lftj.engine.versions.state import State
 from lftj.heads.user import UserAggregate
 from lftj.join.budget import Budget
@@ -258,13 +259,22 @@ class Engine:
         return Entry(version, round(time.time(), 6), message, won, lost, seconds, program)
 
     def news(self, outcome: Outcome) -> list[News]:
-        """The change sets of an outcome for those who subscribed."""
+        """The change sets of an outcome for those who subscribed, those of schemas first."""
         state, changes = outcome.state, outcome.changes
+        catalog = state.program.catalog
+        names, entries = dict[str, str](), list[News]()
+        if outcome.was is not None and outcome.was is not catalog:
+            texts = self.dictionary.texts()
+            for name in self.subscriptions.relations():
+                entry = schema_change(name, outcome.was, catalog, state.version, texts)
+                if entry is not None:
+                    names[entry.relation] = name
+                    entries += self.subscriptions.addressed([name], lambda _, e=entry: e)
 
         def made(name: str) -> Result:
             return self.change_set(state.version, state.schema(name), changes[name])
 
-        return self.subscriptions.addressed(changes, made)
+        return [*entries, *self.subscriptions.addressed(changes, made, names)]
 
     def refresh(self) -> None:
         """Go on to the last commit of the process that writes, and tell subscribers, where the
@@ -279,6 +289,7 @@ class Engine:
             for engine, outcome in changed:
                 engine.past.begin(outcome.state)
                 engine.subscriptions.waiting.extend(engine.news(outcome))
+                engine.subscriptions.follow(outcome.alterations)
                 engine.history.append((outcome.state.version, outcome.works))
         for engine in self.family():
             engine.subscriptions.deliver()

@@ -5,17 +5,21 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from lftj.engine.delivery.consumers import Position, require_same
 from lftj.engine.delivery.publishing import Publishing
+from lftj.engine.live.schema_history import delta_between, rows_then
 from lftj.engine.versions.past import Entry, log_result, not_kept
 from lftj.engine.versions.result import Result
+from lftj.engine.versions.schema_entry import SchemaChange, name_in, schema_change
 from lftj.engine.versions.state import State
 from lftj.errors import DeclarationError, DurableError
 from lftj.program.normal_form import RelationSchema
-from lftj.scantree.rows import difference, sort_rows
+from lftj.scantree.rows import difference
+from lftj.storage.database import Database
 from lftj.storage.delta import Delta, no_rows
 from lftj.storage.relation import RelationVersion
 from lftj.types.texts import Texts
@@ -118,31 +122,61 @@ class Timeline:
         """The schema of a relation of the last version. Raises UnknownNameError."""
         return self.engine.state.schema(name)
 
+    def name_at(self, name: str, state: State) -> str:
+        """The name that a relation of the last version has in another one."""
+        return name_in(name, self.engine.state.program.catalog, state.program.catalog)
+
     def change(self, name: str, before: State, after: State) -> Result:
-        """The rows of a relation that one version has and another has not, as a change. O(change)
-        where pages are shared.
+        """The rows of a relation, by its name in the later version, that one version has and
+        another has not, as a change in the columns of the later one. O(change) where pages are
+        shared.
         """
-        schema = self.schema(name)
-        delta = delta_between(schema, before, after)
+        schema = self._schema_at(name, after)
+        delta = delta_between(self.engine, schema, before, after)
         return self.engine.change_set(after.version, schema, delta)
+
+    def schema_change(self, name: str, before: State, after: State) -> SchemaChange | None:
+        """Changes of the schema of a relation, by its name in the earlier version."""
+        catalogs = before.program.catalog, after.program.catalog
+        if catalogs[0] is catalogs[1]:
+            return None
+        return schema_change(name, *catalogs, after.version, self.engine.dictionary.texts())
+
+    def _schema_at(self, name: str, state: State) -> RelationSchema:
+        return state.program.catalog.relations.get(name) or self.schema(name)
 
     def change_from(self, name: str, before: State, texts: Texts, after: State) -> Result:
         """As `change`, from a version of another memory, whose strings are in `texts`. O(rows)."""
         from lftj.storage.durable.packed_changes import packed, unpacked
 
-        schema, empty = self.schema(name), self.engine.blank()
-        schemas = {name: schema}
-        content = packed({name: delta_between(schema, empty, before)}, schemas, texts)
-        old = sort_rows(unpacked(content, schemas, self.engine.dictionary)[name].inserts)
-        new = delta_between(schema, empty, after).inserts
-        delta = Delta(difference(new, old), difference(old, new))
-        return self.engine.change_set(after.version, schema, delta)
+        engine, schema = self.engine, self._schema_at(name, after)
+        catalog = after.program.catalog
+        then = name_in(name, catalog, before.program.catalog)
+        here = before.program.catalog.relations.get(then)
+        moved = replace(before, database=Database(version=before.version))
+        if here is not None:
+            schemas = {then: here}
+            rows = Delta(before.database[then].columns(), no_rows(here.arity))
+            found = unpacked(packed({then: rows}, schemas, texts), schemas, engine.dictionary)
+            made = RelationVersion.build(here, engine.arena, found[then].inserts)
+            moved = replace(moved, database=moved.database.replace({then: made}))
+        old = rows_then(engine, moved, schema, catalog)
+        new = rows_then(engine, after, schema, catalog)
+        rows = [no_rows(schema.arity) if each is None else each.columns() for each in (old, new)]
+        delta = Delta(difference(rows[1], rows[0]), difference(rows[0], rows[1]))
+        return engine.change_set(after.version, schema, delta)
 
     def changes(self, name: str, since: int, until: int) -> Iterator[Result]:
-        """The change of each commit between two versions that changed the relation."""
+        """The change of each commit between two versions that changed the relation, by its name in
+        the last version, and before it the change of its schema.
+        """
         before = self.state(since)
+        name = self.name_at(name, before)
         for version in range(since + 1, until + 1):
             after = self.state(version)
+            if (altered := self.schema_change(name, before, after)) is not None:
+                yield altered
+                name = altered.relation
             if len(change := self.change(name, before, after)):
                 yield change
             before = after
@@ -218,23 +252,3 @@ def _seconds(when: datetime) -> float:
         return when.timestamp()
     except (OverflowError, ValueError, OSError):
         return math.copysign(math.inf, when.year - 1970)
-
-
-def delta_between(schema: RelationSchema, before: State, after: State) -> Delta:
-    """The change of one relation from one version to another. Pages that both have are skipped. A
-    version from before it was declared has none of its rows.
-    """
-    old, new = (_rows_of(state, schema) for state in (before, after))
-    if old is not None and new is not None:
-        return new.difference(old)
-    if new is not None:
-        return Delta(new.columns(), no_rows(schema.arity))
-    if old is not None:
-        return Delta(no_rows(schema.arity), old.columns())
-    return Delta.empty(schema.arity)
-
-
-def _rows_of(state: State, schema: RelationSchema) -> RelationVersion | None:
-    """The relation of a version; None where it has none, or one with other columns."""
-    found = state.database.get(schema.name)
-    return found if found is None or found.schema.columns == schema.columns else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
+from lftj import frames
 from lftj.errors import DeclarationError, UnknownNameError
 from lftj.program.normal_form import CHANGE_COLUMNS, RelationSchema
 from lftj.types import Type, type_of_python
@@ -32,6 +33,13 @@ def checked_columns(columns: Mapping[str, object]) -> tuple[tuple[str, Type], ..
             hint="choose another name for the column",
         )
     return tuple((name, type_of_python(annotation)) for name, annotation in columns.items())
+
+
+def named_columns(columns: Any) -> Mapping[str, object]:
+    """Names and types, as they are given or as data has them. Raises DeclarationError (E160,
+    E161).
+    """
+    return columns if isinstance(columns, Mapping) else frames.columns_of(columns)  # pyright: ignore[reportUnknownVariableType]
 
 
 def _names(name: object) -> bool:

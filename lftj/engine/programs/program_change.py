@@ -7,12 +7,13 @@ needs it, or where the user says that it is to be dropped.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
 from lftj.engine.programs.text_difference import Difference, difference, relations_of
 from lftj.errors import StillNeededError, UnknownNameError
+from lftj.program.alteration import call_between, since
 from lftj.program.named_program import (
     NamedProgram,
     NamedPrograms,
@@ -68,7 +69,7 @@ def changed(
         needs = _Needs(program, found.dropped, removed, rows_otherwise)
         needed = needs.by_others(old, others)
         if needed and not drop:
-            raise _still_needed(found, needed)
+            raise _still_needed(program, found, needed)
         removed |= needs.rules.keys()
     bare = program
     for number in sorted(removed):
@@ -218,21 +219,26 @@ class _Needs:
         return needed
 
 
-def _still_needed(found: Difference, needed: dict[str, list[str]]) -> StillNeededError:
+def _still_needed(
+    program: Program, found: Difference, needed: dict[str, list[str]]
+) -> StillNeededError:
     otherwise = [name for name in needed if name in found.declared]
-    return StillNeededError.of(needed, otherwise)
+    known = program.catalog.relations
+    calls = [call_between(known[name], found.schemas[name]) for name in otherwise]
+    return StillNeededError.of(needed, otherwise, [call for call in calls if call is not None])
 
 
 # ── what changed, in words ────────────────────────────────────────────────────────────────────────
 class ProgramChange(NamedTuple):
-    """The rules that came and went, and the relations that were declared and dropped, as text.
-    False where there are none.
+    """The rules that came and went, the relations that were declared and dropped, and schemas that
+    were `altered`, as text. False where there are none.
     """
 
     came: tuple[str, ...]
     went: tuple[str, ...]
     declared: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
+    altered: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
         return any(map(len, self))
@@ -242,6 +248,7 @@ class ProgramChange(NamedTuple):
             [
                 *(f"- .decl {name}" for name in self.dropped),
                 *(f"- {rule}" for rule in self.went),
+                *(f"~ .decl {change}" for change in self.altered),
                 *(f"+ .decl {name}" for name in self.declared),
                 *(f"+ {rule}" for rule in self.came),
             ]
@@ -253,20 +260,31 @@ def between(before: Program, after: Program) -> ProgramChange:
     if after is before:
         return ProgramChange((), ())
     old, new = before.sources, after.sources
-    relations, since = before.catalog.relations, after.catalog.relations
+    catalog = before.catalog
+    altered = since(catalog.alterations, after.catalog.alterations) or ()
+    for each in altered:
+        if each.relation in catalog.relations:
+            catalog = catalog.altered(each)
+    relations, now = catalog.relations, after.catalog.relations
     return ProgramChange(
         tuple(str(new[number].rule) for number in new if number not in old),
         tuple(str(old[number].rule) for number in old if number not in new),
-        tuple(name for name in since if relations.get(name) != since[name]),
-        tuple(name for name in relations if since.get(name) != relations[name]),
+        tuple(name for name in now if relations.get(name) != now[name]),
+        tuple(name for name in relations if now.get(name) != relations[name]),
+        tuple(map(str, altered)),
     )
 
 
 def summary(before: Program, after: Program) -> str:
     """The change as `ws.log()` has it: `main: rules +1 -2`; empty where there is none."""
+    altered = since(before.catalog.alterations, after.catalog.alterations) or ()
+    known: Collection[str] = before.catalog.relations.keys()
+    for each in altered:
+        known = [each.name if name == each.relation else name for name in known]
     counts = [
         *_counts("rules", before.sources.keys(), after.sources.keys()),
-        *_counts("relations", before.catalog.relations, after.catalog.relations),
+        *_counts("relations", known, after.catalog.relations),
+        *map(str, altered),
     ]
     old, new = before.catalog.programs, after.catalog.programs
     names = [

@@ -8,18 +8,20 @@ what the program holds.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import field, replace
 from functools import lru_cache
 
 from lftj.errors import ProgramErrors
 from lftj.program.canonical_rule import canonical
+from lftj.program.checks.by_column import by_position
 from lftj.program.checks.declarations import declare_all
 from lftj.program.checks.inlining import inlining_errors
 from lftj.program.checks.own_variables import with_own_variables
 from lftj.program.checks.program_checks import FactReader, check, is_fact
 from lftj.program.checks.witnesses import with_witnesses_bound
 from lftj.program.named_program import NamedProgram, Row, others_of
+from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
 from lftj.program.schema import Catalog
 from lftj.scantree.frozen import frozen
@@ -35,7 +37,8 @@ class Difference:
     of rules that are in both texts; `found`: of rules that are there already, of others.
 
     `facts`: those that stay, by relation. `declared` and `types`: what the text declares; `dropped`
-    and `types_dropped`: what it does not, or otherwise. `repeats`: a clause stands there twice.
+    and `types_dropped`: what it does not, or otherwise, and then as `schemas` say. `repeats`: a
+    clause stands there twice.
     """
 
     clauses: tuple[tree.Clause, ...]
@@ -47,6 +50,7 @@ class Difference:
     dropped: frozenset[str] = frozenset()
     types_dropped: frozenset[str] = frozenset()
     repeats: bool = False
+    schemas: Mapping[str, RelationSchema] = field(default_factory=dict)
 
 
 def difference(program: Program, name: str, text: str, file: str) -> Difference:
@@ -59,9 +63,9 @@ def difference(program: Program, name: str, text: str, file: str) -> Difference:
     return _Whole(program, name, parse(text, file)).difference()
 
 
-def rule_key(rule: tree.Rule) -> str:
+def rule_key(rule: tree.Rule, catalog: Catalog) -> str:
     """The identity of a rule as it is read; that of the rule which is kept of it is the same."""
-    return canonical(with_witnesses_bound(with_own_variables(rule)))
+    return canonical(with_witnesses_bound(with_own_variables(by_position(rule, catalog)[0])))
 
 
 def known_rules(program: Program, heads: Collection[tuple[str, ...]]) -> dict[str, list[int]]:
@@ -116,7 +120,7 @@ def _by_parts(program: Program, old: NamedProgram, text: str, file: str) -> Diff
         return None
     heads = {heads_of(rule) for rule in (*new, *lost) if not is_fact(rule)}
     known = known_rules(program, heads) if heads else {}
-    rules = _rules_by_parts(known, old, new, lost)
+    rules = _rules_by_parts(program.catalog, known, old, new, lost)
     facts = _facts_by_parts(program.catalog, old, new, lost)
     if rules is None or facts is None:
         return None
@@ -141,13 +145,17 @@ def _new_names(
 
 
 def _rules_by_parts(
-    known: dict[str, list[int]], old: NamedProgram, new: list[tree.Rule], lost: list[tree.Rule]
+    catalog: Catalog,
+    known: dict[str, list[int]],
+    old: NamedProgram,
+    new: list[tree.Rule],
+    lost: list[tree.Rule],
 ) -> tuple[frozenset[int], frozenset[int], set[int]] | None:
     """Numbers that stay and that are found, and rules to add, by `id`. None where a rule that is
     lost is not known by its text, or one comes twice.
     """
     held = {key: n for key, numbers in known.items() for n in numbers if n in old.rules}
-    gone = {rule_key(rule) for rule in lost if not is_fact(rule)}
+    gone = {rule_key(rule, catalog) for rule in lost if not is_fact(rule)}
     if not gone <= held.keys():
         return None
     stays, found, wanted = set(old.rules), set[int](), set[int]()
@@ -156,7 +164,7 @@ def _rules_by_parts(
     for rule in new:
         if is_fact(rule):
             continue
-        key = rule_key(rule)
+        key = rule_key(rule, catalog)
         if key in came or (key in held and key not in gone):
             return None
         came.add(key)
@@ -186,7 +194,7 @@ def _rows(catalog: Catalog, clauses: Iterable[tree.Rule]) -> dict[str, list[Row]
     reader = FactReader(catalog)
     for clause in clauses:
         if is_fact(clause):
-            reader.read(clause)
+            reader.read(by_position(clause, catalog)[0])
     return reader.rows
 
 
@@ -204,7 +212,7 @@ class _Whole:
 
     def difference(self) -> Difference:
         """The difference. Raises ProgramErrors."""
-        dropped, types = self._dropped()
+        dropped, types, schemas = self._dropped()
         rules = [
             clause
             for clause in self._parsed.clauses
@@ -213,7 +221,7 @@ class _Whole:
         known = known_rules(self._program, {heads_of(rule) for rule in rules})
         stays, found, wanted = set[int](), set[int](), dict[str, tree.Rule]()
         for rule in rules:
-            key = rule_key(rule)
+            key = rule_key(rule, self._program.catalog)
             numbers = known.get(key, ())
             mine = next((each for each in numbers if each in self._old.rules), None)
             again = dropped and not dropped.isdisjoint(relations_of(rule))
@@ -245,11 +253,14 @@ class _Whole:
             dropped,
             types,
             repeats,
+            schemas,
         )
 
-    def _dropped(self) -> tuple[frozenset[str], frozenset[str]]:
-        """The relations and types of the program that are not in the text, or otherwise. Raises
-        ProgramErrors.
+    def _dropped(
+        self,
+    ) -> tuple[frozenset[str], frozenset[str], Mapping[str, RelationSchema]]:
+        """The relations and types of the program that are not in the text, or otherwise, and the
+        relations that are. Raises ProgramErrors.
         """
         catalog = self._program.catalog
         mine = self._old.relations.difference(*(each.relations for each in self._others))
@@ -265,9 +276,10 @@ class _Whole:
             if found.relations.get(name) != catalog.relations[name]
             or found.kinds.get(name) != catalog.kinds.get(name)
         )
-        return relations, frozenset(
+        gone = frozenset(
             name for name in types if found.definitions.get(name) != catalog.definitions[name]
         )
+        return relations, gone, found.relations
 
     def _free_types(self, relations: frozenset[str]) -> frozenset[str]:
         """The types that the program alone defines, and no other relation or type names."""

@@ -13,6 +13,7 @@ from typing import Any
 
 from lftj.engine.questions.parameters import Parametrised, atoms_in, is_parameter
 from lftj.errors import ParseError, ProgramErrors, TypeClashError
+from lftj.program.checks.by_column import by_position
 from lftj.program.checks.program_checks import check
 from lftj.program.normal_form import QUESTION, RelationSchema, RuleVariable, Stratum
 from lftj.program.program import Program
@@ -173,6 +174,10 @@ def values_of(catalog: Catalog, question: Parametrised) -> RelationSchema | None
 
 
 def _asked(program: Program, question: Parametrised, repeats: Repeats) -> Asked:
+    rule, errors = by_position(tree.Rule((), question.body), program.catalog)
+    if errors:
+        raise ProgramErrors(errors)
+    question = question._replace(body=rule.body)
     values = values_of(program.catalog, question)
     program, schema, own = asked(program, question.bound(), repeats, values)
     relations = program.stratified.relations

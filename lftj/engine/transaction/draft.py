@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -14,16 +14,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lftj import frames
-from lftj.engine.commit.commit import Outcome, Proposal
+from lftj.engine.commit.commit import Proposal
 from lftj.engine.commit.staging import Staging, codes_of, require_key
 from lftj.engine.delivery.consumers import Position
 from lftj.engine.machine_code.compiled_ahead import compile_for
 from lftj.engine.programs.handles import RuleHandle, number_of, without
 from lftj.engine.programs.program_change import Change, ProgramChange, between, changed
 from lftj.engine.transaction import owned_facts
+from lftj.engine.transaction.altering import Request, alter, drop
+from lftj.engine.transaction.bulk_draft import BulkDraft
 from lftj.engine.transaction.program_draft import (
     Input,
-    ProgramDraft,
     RelationOrName,
     inputs_of,
     require_program,
@@ -43,6 +44,7 @@ from lftj.syntax import tree
 from lftj.syntax.attention import attending
 from lftj.syntax.parser import parse
 from lftj.tuning.aids import COLUMNAR_LOAD
+from lftj.types import Type
 from lftj.types.texts import Texts
 
 if TYPE_CHECKING:
@@ -52,24 +54,14 @@ _FEW = 1_000
 """Rows of a list that are read without looking for cyclic garbage, as reading makes none."""
 
 
-class Draft(ProgramDraft):
+class Draft(BulkDraft):
     """Operations of a transaction in this process."""
 
     def __init__(self, engine: Engine):
-        self.before = engine.tip
-        super().__init__(self.before.program, self.before.views)
-        self._engine = engine
+        super().__init__(engine, engine.tip)
         self._aggregates = dict(self.before.aggregates)
-        self._changed_rules: set[str] = set()
-        self._dropped = frozenset[str]()
-        self._staged: dict[str, Staging] = {}
-        self._compile_seconds = 0.0
-        self.outcome: Outcome | None = None
-        """Outcome of the operations so far, where someone has looked at it."""
         self.message: str | None = None
         self.begun = time.perf_counter()
-        self.positions: dict[str, Position] = {}
-        """Consumers that acknowledge with this commit."""
         self.merged: Engine | None = None
         """The branch whose changes are among these operations."""
 
@@ -81,11 +73,6 @@ class Draft(ProgramDraft):
         """Have a consumer go on from here with the commit."""
         self.positions[consumer] = position
 
-    @property
-    def engine(self) -> Engine:
-        """The engine that the commit is of."""
-        return self._engine
-
     def texts(self) -> Texts:
         """The strings of this moment."""
         return self._engine.dictionary.texts()
@@ -95,6 +82,8 @@ class Draft(ProgramDraft):
 
     def proposal(self) -> Proposal:
         """All of it, for the commit."""
+        for name in list(self._plain):
+            self.staging(name)
         return Proposal(
             self.program,
             self.views,
@@ -102,6 +91,7 @@ class Draft(ProgramDraft):
             frozenset(self._changed_rules),
             self._staged,
             self._dropped,
+            self.base,
         )
 
     def compilations(self) -> list[RuleWork]:
@@ -121,11 +111,12 @@ class Draft(ProgramDraft):
     def staging(self, name: str) -> Staging:
         """The pending operations on a relation."""
         self.outcome = None
+        if self._plain:
+            self.read_plain(name)
         if (staging := self._staged.get(name)) is None:
-            known = name in self.before.database and name not in self._dropped
             committed = (
-                self.before.base(name)
-                if known
+                self.base.base(name)
+                if name in self.base.database and self.kept(name)
                 else RelationVersion.empty(self.schema(name), self._engine.arena)
             )
             self._staged[name] = staging = Staging(committed)
@@ -168,14 +159,14 @@ class Draft(ProgramDraft):
         if strict:
             rows = self.staging(schema.name).refuse(rows, False, self._engine.dictionary)
         self.staging(schema.name).add("delete", rows)
-        self._went_from(schema.name)
+        self.went_from(schema.name)
 
     def upsert(self, relation: RelationOrName, data: object, options: dict[str, Any]) -> None:
         """See `Transaction.upsert`."""
         schema, rows = self._read(relation, data, options)
         require_key(schema)
         self.staging(schema.name).add("upsert", rows)
-        if self._went_from(schema.name):
+        if self.went_from(schema.name):
             owned_facts.came(self, schema.name, rows)
 
     def delete_where(self, relation: RelationOrName, values: dict[str, object]) -> int:
@@ -185,10 +176,10 @@ class Draft(ProgramDraft):
         staging = self.staging(schema.name)
         rows = no_rows(schema.arity) if codes is None else staging.where(codes)
         staging.add("delete", rows)
-        self._went_from(schema.name)
+        self.went_from(schema.name)
         return len(rows[0])
 
-    def _went_from(self, name: str) -> bool:
+    def went_from(self, name: str) -> bool:
         """Have programs hold no facts that operations deleted; True where some hold any."""
         if not (self.program.catalog.programs and owned_facts.held(self, name)):
             return False
@@ -207,8 +198,14 @@ class Draft(ProgramDraft):
 
     def framed(self, schema: RelationSchema, data: object, options: dict[str, Any]) -> frames.Frame:
         """The data as a frame of the relation's columns; `options`: of `frames.read`."""
+        return self.framed_as(schema.columns, data, options)
+
+    def framed_as(
+        self, columns: Sequence[tuple[str, Type]], data: object, options: dict[str, Any]
+    ) -> frames.Frame:
+        """The data as a frame of these columns."""
         with _paused_for(data):
-            return frames.read(data, schema.columns, dictionary=self._engine.dictionary, **options)
+            return frames.read(data, columns, dictionary=self._engine.dictionary, **options)
 
     # ── the program ───────────────────────────────────────────────────────────────────────────────
     def declare(self, schema: RelationSchema, *, view: bool) -> None:
@@ -246,9 +243,7 @@ class Draft(ProgramDraft):
 
     def _add(self, parsed: tree.ParsedProgram, inputs: Iterator[Input]) -> list[RuleHandle]:
         self.outcome = None
-        program, added = self.program.add(
-            parsed, partial(self._engine.statistics.repeats, self.before.database)
-        )
+        program, added = self.program.add(parsed, self.repeats)
         rules = [rule.relation for source in added for rule in program.sources[source].normal.rules]
         schemas = [program.stratified.relations[name] for name in rules]
         self._compile_seconds += compile_for(schemas, program.order.strata_of(rules))
@@ -282,7 +277,7 @@ class Draft(ProgramDraft):
         """Delete and insert rows of a relation."""
         self.staging(name).add("delete", delta.erases)
         self.staging(name).add("insert", delta.inserts)
-        if self._went_from(name):
+        if self.went_from(name):
             owned_facts.came(self, name, delta.inserts)
 
     def set_program(
@@ -312,7 +307,7 @@ class Draft(ProgramDraft):
             text,
             file=file,
             drop=drop,
-            repeats=partial(self._engine.statistics.repeats, self.before.database),
+            repeats=self.repeats,
             rows_otherwise=partial(owned_facts.rows_otherwise, self),
         )
 
@@ -328,13 +323,23 @@ class Draft(ProgramDraft):
         self._compile_seconds += compile_for(declared, ())
         self._changed_rules |= _heads(before, change.removed) | _heads(before, program.revised)
         self._changed_rules |= rules | _heads(program, program.revised)
-        gone = change.dropped & self.before.program.catalog.relations.keys()
+        gone = change.dropped & self.base.database.keys()
         self._dropped |= gone
         for each in change.dropped:
             self._staged.pop(each, None)
         self.views -= change.dropped
         program = owned_facts.taken(self, change, name)
         self.program = program.with_dropped(gone, self.before.version + 1) if gone else program
+
+    # ── schemas ───────────────────────────────────────────────────────────────────────────────────
+    def alter(self, relation: RelationOrName, request: Request) -> RelationSchema:
+        """See `Transaction.alter`."""
+        return alter(self, self.schema(relation).name, request)
+
+    def drop_relation(self, relation: RelationOrName) -> None:
+        """See `Transaction.drop_relation`."""
+        self.require_untouched(name := self.schema(relation).name)
+        drop(self, name)
 
     def _read_inputs(self, inputs: Iterator[Input]) -> None:
         """Insert rows of files."""
@@ -364,7 +369,7 @@ class Draft(ProgramDraft):
         self._changed_rules |= changed
         for name, columns in facts:
             self.staging(name).add("delete", columns)
-            self._went_from(name)
+            self.went_from(name)
 
 
 def _paused_for(data: object) -> AbstractContextManager[None]:

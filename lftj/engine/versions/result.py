@@ -59,6 +59,9 @@ class Result(ShownRows):
     workspace is open.
     """
 
+    kind = "rows"
+    """`"schema"` for an entry among changes that tells of the schema; see `ws.changes`."""
+
     def __init__(
         self,
         columns: Sequence[tuple[str, Type]],

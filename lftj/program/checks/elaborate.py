@@ -18,7 +18,7 @@ from lftj.errors import (
     UnsafeRuleError,
 )
 from lftj.errors.nearest import closest
-from lftj.functions.aggregates import AGGREGATES, IN_BRACES, TEXTS, State, listed, takes
+from lftj.functions.aggregates import AGGREGATES, IN_BRACES, TEXTS, StateKind, listed, takes
 from lftj.program.arithmetic import holds
 from lftj.program.checked import (
     Block,
@@ -100,7 +100,7 @@ def _argument_types(
             code="E121",
             hint=f"write {built_in.form}",
         )
-    if built_in.state is State.TEXTS:
+    if built_in.state is StateKind.TEXTS:
         return [STR, STR, *[None] * (count - 2)][:count]
     guesses = [expressions.inference.guess(arg) for arg in term.args]
     constants_only = all(guess is not None and not guess.firm for guess in guesses)

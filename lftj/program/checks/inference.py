@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from lftj.errors import LftjError
 from lftj.functions import FUNCTIONS, FUNCTORS, functor_of
-from lftj.functions.aggregates import AGGREGATES, EXTREMES, State
+from lftj.functions.aggregates import AGGREGATES, EXTREMES, StateKind
 from lftj.program.checks.type_classes import TypeClasses
 from lftj.program.schema import UNKNOWN, Catalog
 from lftj.program.signatures import (
@@ -165,7 +165,7 @@ class Inference:
         if (user := self._catalog.aggregates.get(term.function)) is not None:
             return user.argument_types
         known = AGGREGATES.get(term.function)
-        if known is not None and known.state is State.TEXTS:
+        if known is not None and known.state is StateKind.TEXTS:
             return STR, STR
         return (type if known is not None and known.alike else None,)
 

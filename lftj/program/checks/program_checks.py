@@ -19,6 +19,7 @@ from lftj.errors import (
 from lftj.functions import FUNCTORS
 from lftj.program.checked import CheckedProgram, CheckedRule, Row
 from lftj.program.checks.branch_types import typed_by_branches
+from lftj.program.checks.by_column import by_position
 from lftj.program.checks.choices import choice_errors
 from lftj.program.checks.declarations import declare_all
 from lftj.program.checks.derivations import derive, named
@@ -167,9 +168,11 @@ def _read_clause(
     problems.
     """
     try:
+        clause, names = by_position(clause, catalog)
         if is_fact(clause):
-            return reader.read(clause)
+            return [*names, *reader.read(clause)]
         checked, problems = check_rule(clause, catalog)
+        problems = [*names, *problems]
     except RecursionError:
         hint = "move its parts into rules of their own"
         return [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from lftj.scantree import Arena, Tree
 from lftj.scantree.segment import address_of
 from lftj.storage.delta import Columns, Delta
 from lftj.storage.relation import RelationVersion
+from lftj.storage.widened_relation import WidenedRelation
 
 TreeData = list[Any]
 """[address of the root, height, rows, key columns, value columns, aggregates]."""
@@ -92,6 +94,11 @@ def relation_data(
     relation: RelationVersion, trees: StoredTrees, *, shared: bool = False
 ) -> dict[str, Any]:
     """A relation as data."""
+    if isinstance(relation, WidenedRelation):
+        narrow = relation_data(relation.narrow, trees, shared=shared)
+        values = trees.number(relation.values, shared=shared)
+        width = relation.narrow.schema.arity
+        return {"narrow": narrow, "width": width, "values": values}
     orders = [
         [
             list(order),
@@ -107,6 +114,10 @@ def relation_of(
     data: dict[str, Any], schema: RelationSchema, trees: OpenedTrees
 ) -> RelationVersion:
     """The relation again. O(key orders)."""
+    if "narrow" in data:
+        first = replace(schema, columns=schema.columns[: data["width"]], key=None, choice=())
+        narrow = relation_of(data["narrow"], first, trees)
+        return WidenedRelation(schema, narrow, trees[data["values"]])
     orders = {
         tuple(order): (
             trees[number],

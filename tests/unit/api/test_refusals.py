@@ -83,6 +83,8 @@ WORKSPACE: dict[str, Callable[[lftj.Workspace], object]] = {
     "add_aggregate": lambda ws: ws.add_aggregate(PRODUCT),
     "transaction": lambda ws: ws.transaction().rollback(),
     "load": lambda ws: ws.load("edge", [(5, 6)]),
+    "alter": lambda ws: ws.alter("edge", add={"z": int}, default={"z": 0}),
+    "drop_relation": lambda ws: ws.drop_relation(ws.relation("p", {"x": int})),
     "program": lambda ws: ws.program(".decl p(x: number) p(1).", name="p"),
     "programs": lambda ws: dict(ws.programs),
     "add_rules": lambda ws: ws.add_rules(".decl p(x: number) p(1)."),
@@ -129,8 +131,15 @@ WORKSPACE: dict[str, Callable[[lftj.Workspace], object]] = {
 TRANSACTION: dict[str, Callable[[lftj.Workspace], object]] = {
     "insert": _in_transaction(lambda tx: tx.insert("edge", [(5, 6)], existing="error")),
     "delete": _in_transaction(lambda tx: tx.delete("edge", [(1, 2)], missing="error")),
+    "delete by keys": _in_transaction(lambda tx: tx.delete("acct", keys=[1])),
+    "sync": _in_transaction(lambda tx: tx.sync("acct", [(1, "z", 0.0)])),
     "delete_where": _in_transaction(lambda tx: tx.delete_where("edge", x=1)),
     "upsert": _in_transaction(lambda tx: tx.upsert("acct", [(1, "z", 0.0)])),
+    "alter": _in_transaction(lambda tx: tx.alter("acct", key=None)),
+    "drop_relation": lambda ws: (
+        ws.relation("p", {"x": int}),
+        _in_transaction(lambda tx: tx.drop_relation("p"))(ws),
+    ),
     "declare": _in_transaction(
         lambda tx: tx.declare(lftj.connect().relation("p", {"x": int}).schema)
     ),
@@ -261,7 +270,7 @@ def test_every_public_call_and_option_is_tried() -> None:
             for name, value in inspect.getmembers(owner)
             if not name.startswith("_") and not isinstance(value, str)
         }
-        assert public == set(calls), owner
+        assert public == {call for call in calls if " " not in call}, owner
     assert set(inspect.signature(lftj.connect).parameters) == {*OPTIONS, "executor"}
     tried = {"ws.changes", *WORKSPACE, *TRANSACTION, *SNAPSHOT, *OPTIONS, *EXECUTORS, *PROGRAMS}
     assert {capability for capability, _ in REFUSALS} <= tried

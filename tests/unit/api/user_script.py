@@ -62,6 +62,8 @@ with ws.transaction(message="a change") as tx:
     tx.delete(edge, [(1, 2)], missing="error")
     tx.upsert(every, [(True, datetime.date(2021, 1, 1), 2.5, "a", datetime.datetime.now(), 4)])
     removed: int = tx.delete_where(edge, x=77)
+    tx.delete(every, keys=["nobody"])
+    equal: lftj.Synced = tx.sync("edge", [(2, 3), (3, 4), (4, 5)])
     preview: lftj.Preview = tx.preview()
     coming: lftj.Result = preview["reach"]
 change: lftj.Result = tx.changes("reach")
@@ -130,6 +132,20 @@ tuned = lftj.connect(tuning=lftj.Tuning(), executor=lftj.ThreadExecutor(threads=
 tuned.add_aggregate(longest)
 set_anew: lftj.ProgramChange = tuned.program(program, name="small")
 
+# ── schemas ───────────────────────────────────────────────────────────────────────────────────────
+changing = lftj.connect(keep="all")
+changing.relation("item", {"id": int, "price": int}, key="id")
+changing.load("item", [(1, 10)])
+told: list[lftj.Result] = []
+changing.subscribe("item", told.append)
+wide: lftj.Relation = changing.alter("item", add={"land": str}, default={"land": "FR"}, key=None)
+with changing.transaction() as tx:
+    tx.alter(wide, rename={"price": "cents"}, retype={"cents": float}, drop=["land"], to="product")
+entry: lftj.Result = told[0]
+if isinstance(entry, lftj.SchemaChange):
+    steps: Sequence[str] = entry.steps
+changing.drop_relation("product")
+
 # ── errors ────────────────────────────────────────────────────────────────────────────────────────
 errors: list[type[lftj.LftjError]] = [
     lftj.ArityError, lftj.BranchError, lftj.ConsumerError, lftj.CopyError, lftj.DeclarationError,
@@ -137,8 +153,9 @@ errors: list[type[lftj.LftjError]] = [
     lftj.FileMissingError, lftj.FrameError, lftj.KeyViolationError, lftj.LimitError,
     lftj.MergeConflictError, lftj.MissingDependencyError, lftj.MissingRowError,
     lftj.NullValueError, lftj.OptionError, lftj.ParseError, lftj.PastError,
-    lftj.PathOutsideError, lftj.ProgramErrors, lftj.ProofError, lftj.SqlError,
-    lftj.StillNeededError, lftj.StratificationError, lftj.TransactionError, lftj.TypeClashError,
+    lftj.PathOutsideError, lftj.ProgramErrors, lftj.ProofError, lftj.SchemaInUseError,
+    lftj.SqlError, lftj.StillNeededError, lftj.StratificationError, lftj.TransactionError,
+    lftj.TypeClashError,
     lftj.UnknownNameError, lftj.UnsafeRuleError, lftj.UserFunctionError, lftj.ValueRangeError,
     lftj.ValueTypeError,
 ]  # fmt: skip

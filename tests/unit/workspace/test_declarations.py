@@ -44,14 +44,16 @@ def test_another_key_is_told_of(ws):
         ws.relation("p", {"x": int, "y": int})
     assert (
         caught.value.hint
-        == "keep one of the two declarations; the first is p(x: int, y: int) with the key x"
+        == "keep one of the two declarations; the first is p(x: int, y: int) with the key x; "
+        "ws.alter('p', key=None) makes it the second"
     )
     ws.relation("q", {"x": int})
     with pytest.raises(lftj.DeclarationError) as caught:
         ws.relation("q", {"x": int}, key="x")
     assert (
         caught.value.hint
-        == "keep one of the two declarations; the first is q(x: int) without a key"
+        == "keep one of the two declarations; the first is q(x: int) without a key; "
+        "ws.alter('q', key=['x']) makes it the second"
     )
 
 

@@ -394,7 +394,7 @@ def test_a_reader_follows_programs(tmp_path: Path) -> None:
             ws.load("edge", [("c", "d")])
             reader.refresh()
             assert len(rows(reader, "reach")) == 6
-            assert [len(each) for each in got] == [6]
+            assert [(each.kind, len(each)) for each in got] == [("schema", 0), ("rows", 6)]
             assert reader.programs == ws.programs
 
 

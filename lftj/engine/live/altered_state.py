@@ -1,0 +1,169 @@
+"""Rows of a version as they are after alterations: of a state that a commit begins with, and of a
+past version that is read in the columns of a later one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from lftj.engine.commit.keys import check_key
+from lftj.engine.live.answers import Evaluating, evaluated, read
+from lftj.engine.versions.state import State
+from lftj.errors import DeclarationError, ParseError, TypeClashError
+from lftj.program.alteration import Alteration
+from lftj.program.normal_form import RelationSchema
+from lftj.program.program import Program
+from lftj.scantree.process.interrupts import interrupts_as_such
+from lftj.storage.database import Database, base_name
+from lftj.storage.delta import Delta, no_rows
+from lftj.storage.relation import RelationVersion
+from lftj.storage.widened_relation import WidenedRelation
+from lftj.syntax import functors, tree
+from lftj.syntax.parser import parse
+from lftj.types import encode_scalar
+from lftj.views.states import ViewStates, stratum_key
+
+
+def altered_state(engine: Evaluating, state: State, alteration: Alteration) -> State:
+    """The state with the rows of a relation, if it has the relation, as they are after an
+    alteration, and without what views that read it are maintained with. The program stays. Rows
+    that are to be computed have the default. Raises KeyViolationError and what computing raises.
+    """
+    before, after = alteration.relation, alteration.name
+    if before not in state.database:
+        return state
+    updates = {
+        new: altered_relation(engine, state.database[old], alteration, new)
+        for old, new in ((before, after), (base_name(before), base_name(after)))
+        if old in state.database
+    }
+    dropped = () if before == after else (before, base_name(before))
+    database = state.database.replace(updates, drop=dropped)
+    return replace(state, database=database, heads=_states_left(state, before))
+
+
+def _states_left(state: State, name: str) -> ViewStates:
+    """The states of views that do not read a relation."""
+    order, names = state.program.stratified.order, (name, base_name(name))
+    strata = order.strata_of({name}.union(*(order.readers.get(each, ()) for each in names)))
+    keys = {stratum_key(each.relations) for each in strata}
+    keys.update(each for stratum in strata for each in stratum.relations)
+    return state.heads.without(sorted(key for key in keys if key in state.heads))
+
+
+def altered_relation(
+    engine: Evaluating, relation: RelationVersion, alteration: Alteration, name: str | None = None
+) -> RelationVersion:
+    """A relation after an alteration. O(1), but O(n log n) for a column that goes, or has another
+    type, and for a key, which all rows are checked for. Raises KeyViolationError and what computing
+    raises.
+    """
+    before = relation.schema
+    after = replace(alteration.schema(before), name=name or before.name)
+    if alteration.kind == "add":
+        assert alteration.type is not None
+        code = encode_scalar(alteration.type, alteration.default, engine.dictionary)
+        return WidenedRelation.widened(after, relation, engine.arena, code)
+    if alteration.kind == "drop":
+        place = [column for column, _ in before.columns].index(alteration.column)
+        return _narrowed(engine, relation, after, place)
+    if alteration.kind == "retype":
+        place = [column for column, _ in before.columns].index(alteration.column)
+        columns = relation.columns()
+        columns[place] = computed(engine, relation, alteration)
+        return RelationVersion.build(after, engine.arena, columns)
+    if alteration.kind == "key" and after.key is not None:
+        empty = RelationVersion.empty(after, engine.arena)
+        delta = Delta(relation.columns(), no_rows(after.arity))
+        check_key(after, empty, relation.renamed(after), delta, engine.dictionary)
+    return relation.renamed(after)
+
+
+def _narrowed(
+    engine: Evaluating, relation: RelationVersion, after: RelationSchema, place: int
+) -> RelationVersion:
+    """A relation without the column at a place. Rows that differed in it alone are one."""
+    if isinstance(relation, WidenedRelation) and place >= (width := relation.narrow.schema.arity):
+        made, codes = relation.narrow, relation.codes
+        del codes[place - width]
+        for number, code in enumerate(codes, 1):
+            schema = replace(after, columns=after.columns[: width + number], key=None, choice=())
+            made = WidenedRelation.widened(schema, made, engine.arena, code)
+        return made.renamed(after)
+    columns = relation.columns()
+    del columns[place]
+    columns = columns or [np.zeros(min(1, relation.count), np.int64)]
+    return RelationVersion.build(after, engine.arena, columns)
+
+
+def in_later_columns(
+    engine: Evaluating, relation: RelationVersion, alterations: Sequence[Alteration]
+) -> RelationVersion:
+    """A relation of an earlier version in the columns that alterations gave it since."""
+    for each in alterations:
+        relation = altered_relation(engine, relation, each, each.name)
+    return relation
+
+
+# ── computed columns ──────────────────────────────────────────────────────────────────────────────
+def computed(engine: Evaluating, relation: RelationVersion, alteration: Alteration) -> np.ndarray:
+    """Codes of the values that an alteration computes, in the order of the rows. Raises
+    DeclarationError (E172) where some row has none, TypeClashError for values of another type, and
+    what a rule with the expression would raise.
+    """
+    schema = replace(relation.schema, name=alteration.relation, key=None, choice=())
+    schema = replace(schema, functional=False)
+    if not relation.count:
+        relation = RelationVersion.empty(schema, engine.arena)
+    state = State(Program().declare(schema), Database({schema.name: relation.renamed(schema)}))
+    question = _question(schema, alteration.expression)
+    with interrupts_as_such(), engine.dictionary.in_use():
+        asked = read(engine, state, question)
+        type = asked.schema.columns[-1][1]
+        if type != alteration.type:
+            raise TypeClashError(
+                f"column `{alteration.column}` of `{schema.name}` is {alteration.type}, but "
+                f"{alteration.expression} is {type}",
+                hint="convert it: to_float(…), floor(…), to_string(…) or to_number(…)",
+            )
+        context = engine.context({})
+        context.keep = False
+        found = evaluated(engine, state, asked, context)[asked.schema.name]
+    if found.count != relation.count:
+        lacking = relation.count - found.count
+        raise DeclarationError(
+            f"{alteration.expression} has no value for {lacking:,} of {relation.count:,} rows of "
+            f"`{schema.name}`",
+            code="E172",
+            hint="delete or change these rows first, or compute the column otherwise",
+        )
+    return found.columns()[-1]
+
+
+def _question(schema: RelationSchema, expression: str) -> tree.Body:
+    """The question for the rows and their computed value."""
+    term = expression_of(expression)
+    names = [
+        name if functors.NAME.fullmatch(name) else f"column_{place}_"
+        for place, (name, _) in enumerate(schema.columns)
+    ]
+    atom = tree.Atom(schema.name, tuple(map(tree.Variable, names)))
+    value = tree.Variable("computed_value_")
+    return tree.Body((atom, tree.Comparison("=", value, term)))
+
+
+def expression_of(text: str) -> tree.Term:
+    """The tree of an expression. Raises ParseError (E103) for anything else."""
+    clauses = parse(f"q(x) :- computed_value_ = {text}.").clauses
+    if len(clauses) == 1 and isinstance(rule := clauses[0], tree.Rule):
+        literals = rule.body.literals
+        if len(literals) == 1 and isinstance(literals[0], tree.Comparison):
+            return literals[0].right
+    raise ParseError(
+        f"expected an expression of columns, found {text!r}",
+        code="E103",
+        hint='write what a row\'s value is, as in a rule: "price * quantity"',
+    )

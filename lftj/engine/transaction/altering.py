@@ -1,0 +1,352 @@
+"""Alterations of a draft: what a user asks for, checked, as single steps; and what each does to the
+program, and to the rows that the commit begins with.
+
+The rows before are brought to the new schema first. So all that a commit does with old and new rows
+is of one schema, and rows that only gained a default are no changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from lftj import frames
+from lftj.engine.commit.staging import Staging
+from lftj.engine.live.altered_state import altered_relation, altered_state, computed, expression_of
+from lftj.engine.programs.declared import checked_columns, checked_key
+from lftj.engine.transaction.schema_draft import SchemaDraft, refusal
+from lftj.errors import DeclarationError, SchemaInUseError, UnknownNameError
+from lftj.program.alteration import Alteration
+from lftj.program.altered_rules import altered_programs, altered_rules, rules_of
+from lftj.program.named_program import NamedProgram, Row, without
+from lftj.program.normal_form import RelationSchema
+from lftj.program.program import Program
+from lftj.program.schema import describe
+from lftj.scantree.frozen import frozen
+from lftj.storage.delta import Delta, Rewritten
+from lftj.storage.relation import RelationVersion
+from lftj.syntax.builder import to_tree
+from lftj.types import Type, code_of, decode_scalar, type_of_python
+from lftj.types.sources import is_hidden
+
+KEEP: Any = object()
+"""The key stays as it is."""
+_CONVERSIONS = {
+    ("int", "float"): "to_float({})",
+    ("int", "str"): "to_string({})",
+    ("float", "str"): "to_string({})",
+    ("bool", "str"): "to_string({})",
+    ("str", "int"): "to_number({})",
+}
+"""Expressions that convert a column and lose nothing, by the types before and after."""
+
+
+@frozen
+class Request:
+    """The arguments of `Transaction.alter`."""
+
+    drop: Sequence[str]
+    rename: Mapping[str, str]
+    retype: Mapping[str, object]
+    add: Mapping[str, object]
+    default: Mapping[str, object]
+    compute: Mapping[str, object]
+    key: Any
+    to: str | None
+
+
+def alter(draft: SchemaDraft, name: str, request: Request) -> RelationSchema:
+    """Alter a relation of a draft, step by step; the schema afterwards. Raises DeclarationError
+    (E160, E161, E164, E172), UnknownNameError (E111), SchemaInUseError (E328), KeyViolationError
+    and what computing raises; then the draft is as it was.
+    """
+    before = draft.mark()
+    try:
+        _require_words(draft.schema(name), request)
+        for steps in (_dropped, _renamed, _retyped, _added, _keyed, _named):
+            schema = draft.schema(name)
+            for alteration in steps(draft, schema, request):
+                take(draft, alteration)
+                name = alteration.name
+    except BaseException:
+        draft.reset(before)
+        raise
+    return draft.schema(name)
+
+
+# ── what is asked for ─────────────────────────────────────────────────────────────────────────────
+def _require_words(schema: RelationSchema, request: Request) -> None:
+    """Raise DeclarationError (E172) for values of columns that are neither new nor retyped."""
+    news = {*request.add, *request.retype}
+    for name in (*request.default, *request.compute):
+        if name not in request.add and (name in request.default or name not in news):
+            raise refusal(
+                f"`{name}` is not among the columns that `{schema.name}` gains",
+                f"name it and its type too: add={{{name!r}: int}}",
+            )
+    if schema.functional and (request.add or request.drop or request.key is not KEEP):
+        raise refusal(
+            f"`{schema.name}` is a function, whose arguments are its key and whose value is last",
+            "declare another one, and fill it by a rule; its columns may be renamed and retyped",
+        )
+    if schema.choice and (request.add or request.drop or request.retype or request.key is not KEEP):
+        raise refusal(
+            f"`{schema.name}` chooses among its rows, whose columns stay as they are",
+            "declare another relation, and fill it by a rule; this one may be renamed",
+        )
+
+
+def _place(schema: RelationSchema, column: object) -> int:
+    names = [name for name, _ in schema.columns]
+    if column not in names:
+        raise UnknownNameError(
+            f"relation `{schema.name}` has no column `{column}`",
+            code="E111",
+            hint=f"its columns are {', '.join(names)}",
+        )
+    return names.index(column)  # type: ignore[arg-type]
+
+
+def _alteration(draft: SchemaDraft, schema: RelationSchema, kind: Any, **rest: Any) -> Alteration:
+    return Alteration(draft.before.version + 1, schema.name, kind, **rest)
+
+
+def _dropped(draft: SchemaDraft, schema: RelationSchema, request: Request) -> Iterator[Alteration]:
+    given = [request.drop] if isinstance(request.drop, str) else request.drop
+    for column in given:
+        _place(schema, column)
+        yield _alteration(draft, schema, "drop", column=column)
+
+
+def _renamed(draft: SchemaDraft, schema: RelationSchema, request: Request) -> Iterator[Alteration]:
+    for column, to in request.rename.items():
+        _place(schema, column)
+        _require_new(draft.schema(schema.name), to)
+        yield _alteration(draft, schema, "rename", column=column, to=to)
+
+
+def _require_new(schema: RelationSchema, column: str) -> None:
+    checked_columns({column: int})
+    if column in dict(schema.columns):
+        raise DeclarationError(
+            f"relation `{schema.name}` has a column `{column}` already",
+            code="E164",
+            hint="give each column a name of its own",
+        )
+
+
+def _retyped(draft: SchemaDraft, schema: RelationSchema, request: Request) -> Iterator[Alteration]:
+    for column, wanted in request.retype.items():
+        before, after = schema.columns[_place(schema, column)][1], type_of_python(wanted)
+        given = request.compute.get(column)
+        expression = _conversion(schema, column, before, after) if given is None else _text(given)
+        if before != after or given is not None:
+            yield _alteration(
+                draft, schema, "retype", column=column, type=after, expression=expression
+            )
+
+
+def _conversion(schema: RelationSchema, column: str, before: Type, after: Type) -> str:
+    """The expression that converts a column and loses nothing."""
+    found = _CONVERSIONS.get((before.name, after.name))
+    if found is None:
+        raise refusal(
+            f"column `{column}` of `{schema.name}` is {before}, and no conversion makes it {after} "
+            f"without loss",
+            f'say how: compute={{{column!r}: "…"}}, or add a column and drop this one',
+        )
+    return found.format(column)
+
+
+def _text(expression: object) -> str:
+    text = expression if isinstance(expression, str) else str(to_tree(expression))
+    expression_of(text)
+    return text
+
+
+def _added(draft: SchemaDraft, schema: RelationSchema, request: Request) -> Iterator[Alteration]:
+    for column, wanted in request.add.items():
+        _require_new(draft.schema(schema.name), column)
+        ((_, type),) = checked_columns({column: wanted})
+        if column in request.compute:
+            expression, default = _text(request.compute[column]), zero(type)
+        elif column in request.default:
+            expression, default = "", request.default[column]
+            if not isinstance(default, str) or type.name != "str":
+                default = decode_scalar(type, code_of(type, default), draft.texts())
+        else:
+            raise refusal(
+                f"column `{column}` of `{schema.name}` has no value for rows that are there",
+                f"say which: default={{{column!r}: …}}, or by an expression of the other columns, "
+                f'compute={{{column!r}: "…"}}',
+            )
+        yield _alteration(
+            draft, schema, "add", column=column, type=type, default=default, expression=expression
+        )
+
+
+def zero(type: Type) -> object:
+    """The value that rows are taken to have had in a column that is computed."""
+    return "" if type.name == "str" else decode_scalar(type, 0, _NOTHING)
+
+
+class _NoTexts:
+    def decode_one(self, code: int) -> str:
+        raise LookupError(code)
+
+
+_NOTHING = _NoTexts()
+
+
+def _keyed(draft: SchemaDraft, schema: RelationSchema, request: Request) -> Iterator[Alteration]:
+    if request.key is KEEP:
+        return
+    columns = dict(schema.columns)
+    key = checked_key(schema.name, columns, request.key)
+    if key != schema.key:
+        names = None if key is None else tuple(schema.columns[place][0] for place in key)
+        yield _alteration(draft, schema, "key", key=names)
+
+
+def _named(draft: SchemaDraft, schema: RelationSchema, request: Request) -> Iterator[Alteration]:
+    if request.to is None or request.to == schema.name:
+        return
+    to = request.to
+    Program().declare(replace(schema, name=to))  # checks the name
+    draft.require_name(to)
+    if (known := draft.program.catalog.relations.get(to)) is not None:
+        raise refusal(
+            f"relation `{schema.name}` cannot be renamed to `{to}`: there is {describe(known)}",
+            "drop that one in a transaction before, or choose another name",
+        )
+    yield _alteration(draft, schema, "name", to=to)
+
+
+# ── one step ──────────────────────────────────────────────────────────────────────────────────────
+def take(draft: SchemaDraft, alteration: Alteration) -> None:
+    """Make one alteration of a draft. Raises what `alter` raises."""
+    name, program = alteration.relation, draft.program
+    draft.require_untouched(name)
+    schema = draft.schema(name)
+    rules = altered_rules(program, alteration, schema)
+    after = program.altered(alteration, rules, draft.repeats)
+    if programs := program.catalog.programs:
+        facts = partial(converted, draft, alteration, schema)
+        after = after.with_programs(altered_programs(programs, alteration, schema, facts))
+    base, there = draft.base, name in draft.base.database and draft.kept(name)
+    fell = False
+    if there:
+        base = altered_state(draft.engine, base, alteration)
+        fell = base.base(alteration.name).count < draft.base.base(name).count
+    anew = alteration.kind == "retype" or bool(schema.choice) or fell
+    changed = heads_to_derive(program, after, rules, anew=anew)
+    pending = draft.take_pending(name)
+    was = draft.base
+    draft.take_schema(after, base, changed, alteration)
+    if there and (pending is not None or (alteration.expression and alteration.kind == "add")):
+        before, now = was.base(name), base.base(alteration.name)
+        rows = before if pending is None else pending
+        draft.put(alteration.name, _altered_rows(draft, rows, before, now, alteration))
+
+
+def _altered_rows(
+    draft: SchemaDraft,
+    rows: RelationVersion,
+    before: RelationVersion,
+    base: RelationVersion,
+    alteration: Alteration,
+) -> Staging:
+    """The staging of a relation that begins as `base`, and has these rows, which are to be altered:
+    some value of them was computed, or is to be. `before`: what it began as before the alteration.
+    """
+    engine = draft.engine
+    if alteration.kind != "add" or not alteration.expression:
+        made = altered_relation(engine, rows, alteration, alteration.name)
+        return Staging(base, (made.difference(base), made))
+    columns, values = rows.columns()[: rows.schema.arity], computed(engine, rows, alteration)
+    schema = replace(alteration.schema(rows.schema), name=alteration.name)
+    made = RelationVersion.build(schema, engine.arena, [*columns, values])
+    if rows is not before:
+        return Staging(base, (made.difference(base), made))
+    others = values != base.columns([base.schema.arity - 1])[0]
+
+    def change() -> Delta:
+        old, new = base.columns(), made.columns()
+        return Delta([each[others] for each in new], [each[others] for each in old])
+
+    return Staging(base, (Rewritten(int(others.sum()), change), made))
+
+
+def heads_to_derive(
+    before: Program, after: Program, rules: Collection[int], *, anew: bool
+) -> set[str]:
+    """The relations of altered rules whose rows are to be derived `anew`, or anyway: in a cycle, or
+    by way of hidden relations. The others have the rows that they had.
+    """
+    found = set[str]()
+    for number in rules:
+        forms = (before.sources[number].normal, after.sources[number].normal)
+        heads = {rule.relation for form in forms for rule in form.rules}
+        strata = after.stratified.order.strata_of(rule.relation for rule in forms[1].rules)
+        if anew or any(map(is_hidden, heads)) or any(each.recursive for each in strata):
+            found |= heads
+    return found
+
+
+def converted(
+    draft: SchemaDraft, alteration: Alteration, schema: RelationSchema, rows: Collection[Row]
+) -> dict[Row, Row]:
+    """Facts of programs as they are with a computed value."""
+    if not rows:
+        return {}
+    listed = list(rows)
+    columns = draft.coded(schema, listed, {})
+    relation = RelationVersion.build(schema, draft.engine.arena, columns)
+    values = computed(draft.engine, relation, alteration)
+    types = [type for _, type in schema.columns]
+    old = frames.to_tuples(types, relation.columns(), draft.engine.dictionary)
+    assert alteration.type is not None
+    new = [
+        value for (value,) in frames.to_tuples([alteration.type], [values], draft.engine.dictionary)
+    ]
+    if alteration.kind == "add":
+        return {row: (*row, value) for row, value in zip(old, new, strict=True)}
+    place = [name for name, _ in schema.columns].index(alteration.column)
+    return {
+        row: (*row[:place], value, *row[place + 1 :]) for row, value in zip(old, new, strict=True)
+    }
+
+
+# ── relations that go ─────────────────────────────────────────────────────────────────────────────
+def drop(draft: SchemaDraft, name: str) -> None:
+    """Drop a relation of a draft. Raises SchemaInUseError (E328) with the rules that mention it,
+    DeclarationError (E172) for one that the draft has altered.
+    """
+    program = draft.program
+    if rules := rules_of(program, name):
+        raise SchemaInUseError.of(f"{name} is dropped", list(map(str, rules.values())))
+    own = program.catalog.alterations[len(draft.before.program.catalog.alterations) :]
+    if any(each.name == name for each in own):
+        raise refusal(
+            f"relation `{name}` was altered in this transaction, and is to be dropped",
+            "drop it without altering it, or in a transaction of its own",
+        )
+    programs = program.catalog.programs
+    left = {each: _without_relation(its, name) for each, its in programs.items()}
+    after = program.undeclare([name], ())
+    draft.take_dropped(after.with_programs(left) if programs else after, name)
+
+
+def _without_relation(program: NamedProgram, name: str) -> NamedProgram:
+    if name not in program.relations and name not in program.facts:
+        return program
+    facts = program.facts.get(name, frozenset())
+    return replace(
+        program,
+        relations=program.relations - {name},
+        facts=without(program.facts, name, facts),
+        lent_facts=without(program.lent_facts, name, facts),
+        whole=False,
+    )

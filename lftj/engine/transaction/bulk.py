@@ -1,0 +1,192 @@
+"""Changes in bulk: rows that are deleted by their keys, and relations made equal to a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from lftj import frames
+from lftj.engine.commit.staging import Staging, codes_of, require_key
+from lftj.engine.programs.declared import checked_key
+from lftj.errors import DeclarationError, FrameError, OptionError
+from lftj.program.normal_form import RelationSchema
+from lftj.scantree.rows import contains, differences, equal_runs, locate, sort_order, sort_rows
+from lftj.storage.delta import Columns
+from lftj.types import INT64_MAX, INT64_MIN
+from lftj.types.dictionary import Dictionary
+
+_CLASSES = {"int": int, "str": str, "bool": bool, "float": float}
+"""Types of columns whose values of these classes need no closer look."""
+_PIECE = 4096
+"""Rows that are compared at once."""
+
+
+class PlainKeys:
+    """Keys of rows to delete that came one by one, as Python values: they are coded together."""
+
+    def __init__(self, schema: RelationSchema):
+        self.columns = [schema.columns[place] for place in schema.key or ()]
+        self.rows: list[tuple[Any, ...]] = []
+        self._classes = tuple(_CLASSES.get(type.name) for _, type in self.columns)
+        self._single = self._classes[0] if len(self._classes) == 1 else None
+        self._signed = not any(type.unsigned for _, type in self.columns)
+
+    def take(self, keys: object) -> bool:
+        """Note a list of few keys; False for anything that has to be looked at more closely."""
+        if type(keys) is not list or len(keys) > 8 or not self._signed:  # pyright: ignore[reportUnknownArgumentType]
+            return False
+        found = list[tuple[Any, ...]]()
+        for key in keys:  # pyright: ignore[reportUnknownVariableType]
+            row: tuple[Any, ...] = key if type(key) is tuple else (key,)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+            if len(row) != len(self._classes):
+                return False
+            for value, expected in zip(row, self._classes, strict=True):
+                if type(value) is not expected or expected is float:
+                    return False
+                if expected is int and not INT64_MIN <= value <= INT64_MAX:
+                    return False
+            found.append(row)
+        self.rows += found
+        return True
+
+
+def places_of(schema: RelationSchema, keys: object) -> tuple[tuple[int, ...], object]:
+    """The columns by which `keys` tell rows, and the keys as data of these columns: those that a
+    table names, else the key of the relation. Raises TransactionError (E324), FrameError (E230).
+    """
+    names = frames.names_of(keys)
+    known = [name for name, _ in schema.columns]
+    if names is not None:
+        if unknown := [name for name in names if name not in known]:
+            raise FrameError(
+                f"keys have a column {unknown[0]!r}, which `{schema.name}` has not",
+                hint=f"its columns are {', '.join(known)}",
+            )
+        return tuple(sorted(known.index(str(name)) for name in names)), keys
+    require_key(schema)
+    if isinstance(keys, (list, set, frozenset, range)) and len(schema.key or ()) == 1:
+        keys = [key if isinstance(key, (tuple, list)) else (key,) for key in keys]  # pyright: ignore[reportUnknownVariableType]
+    return tuple(schema.key or ()), keys
+
+
+def identity_of(schema: RelationSchema, by: str | Sequence[str] | None) -> tuple[int, ...]:
+    """The columns that tell rows apart: those that are given, else the key, else all. Raises
+    UnknownNameError (E111).
+    """
+    if by is None:
+        return tuple(range(schema.arity)) if schema.key is None else schema.key
+    return checked_key(schema.name, dict(schema.columns), by) or ()
+
+
+def require_one(data: object) -> None:
+    """Raise OptionError (E171) for rows beside keys."""
+    if data is not None:
+        raise OptionError(
+            "rows to delete were given twice, as rows and as keys",
+            code="E171",
+            hint="give whole rows, tx.delete(relation, rows), or keys: tx.delete(relation, keys=…)",
+        )
+
+
+class Synced(NamedTuple):
+    """The numbers of identities that a table had anew, with other values, and not any more."""
+
+    inserted: int
+    updated: int
+    deleted: int
+
+
+def sync(
+    staging: Staging,
+    schema: RelationSchema,
+    rows: Columns,
+    by: Sequence[int],
+    scope: dict[int, int],
+) -> Synced:
+    """Make a relation equal to a table: its rows, or those with the values of a scope. Of rows with
+    the same values in the columns `by` the last one counts.
+    """
+    if len(by) < schema.arity and not _ascending([rows[place] for place in by]):
+        rows = _last(rows, by)
+    wanted = rows if _ascending(rows) else sort_rows(rows)
+    pieces = staging.pieces(_PIECE) if not scope else None
+    if pieces is None:
+        inserts, erases = differences(wanted, staging.where(scope))
+        inserts = [column.copy() for column in inserts]  # they may be the user's memory
+    else:
+        inserts, erases = _differences(wanted, pieces)
+    staging.add("delete", erases)
+    staging.add("insert", inserts)
+    if not by:
+        return Synced(len(inserts[0]), 0, len(erases[0]))
+    came, went = (sort_rows([each[place] for place in by]) for each in (inserts, erases))
+    updated = int(np.count_nonzero(contains(came, went)))
+    return Synced(len(came[0]) - updated, updated, len(went[0]) - updated)
+
+
+def _ascending(columns: Columns) -> bool:
+    """Test for rows that the first column alone puts in order, and tells apart."""
+    return bool(columns) and bool((columns[0][1:] > columns[0][:-1]).all())
+
+
+def _differences(rows: Columns, pieces: Iterable[np.ndarray]) -> tuple[Columns, Columns]:
+    """The rows, sorted, that are in none of some pieces, which ascend, and those of the pieces that
+    are not among them. O(n), mostly a comparison of arrays: equal pieces are passed over.
+    """
+    found: list[tuple[Columns, Columns]] = []
+    start = 0
+    for piece in pieces:
+        end = start + piece.shape[1]
+        if all(map(np.array_equal, (column[start:end] for column in rows), piece)):
+            start = end
+            continue
+        rest = [column[start:] for column in rows]
+        place, there = locate(list(piece[:, -1:]), rest)
+        end = start + int(place[0]) + bool(there[0])
+        here = [column[start:end] for column in rows]
+        found.append(differences(here, list(piece.copy())))
+        start = end
+    nothing = [column[:0] for column in rows]
+    found.append(([column[start:] for column in rows], nothing))
+    inserts, erases = (
+        [np.concatenate(column) for column in zip(*side, strict=True)]
+        for side in zip(*found, strict=True)
+    )
+    return inserts, erases
+
+
+def _last(rows: Columns, by: Sequence[int]) -> Columns:
+    """The last row of each identity; the rows themselves where each has one. O(n) where they are in
+    order.
+    """
+    columns = [rows[place] for place in by]
+    if not columns or len(sort_rows(columns)[0]) == len(columns[0]):
+        return rows
+    order = sort_order(columns)
+    starts = equal_runs([column[order] for column in columns], len(columns))
+    last = order[np.append(starts[1:], len(order))[: len(starts)] - 1]
+    return [column[last] for column in rows]
+
+
+def scope_of(
+    schema: RelationSchema, rows: Columns, where: Mapping[str, object], dictionary: Dictionary
+) -> dict[int, int] | None:
+    """The values of `where` as codes; None where some is a string that no row has. Raises
+    DeclarationError (E160) for rows outside, UnknownNameError (E111).
+    """
+    scope = codes_of(schema, where, dictionary)
+    if scope is None and len(rows[0]):
+        raise _outside(schema.name, ", ".join(where))
+    for place, code in (scope or {}).items():
+        if (rows[place] != code).any():
+            raise _outside(schema.name, schema.columns[place][0])
+    return scope
+
+
+def _outside(relation: str, column: str) -> DeclarationError:
+    return DeclarationError(
+        f"rows of the table for `{relation}` have other values in {column} than where= says",
+        hint="leave these rows out, or the column out of where=",
+    )

@@ -1,0 +1,90 @@
+"""Changes in bulk of an open transaction in this process."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lftj import frames
+from lftj.engine.transaction import owned_facts
+from lftj.engine.transaction.bulk import PlainKeys, Synced, identity_of, places_of, scope_of, sync
+from lftj.engine.transaction.program_draft import RelationOrName
+from lftj.engine.transaction.schema_draft import SchemaDraft
+from lftj.engine.versions.state import State
+from lftj.types import Type
+
+if TYPE_CHECKING:
+    from lftj.engine.live.engine import Engine
+
+
+class BulkDraft(SchemaDraft):
+    """Base of the draft of this process."""
+
+    def __init__(self, engine: Engine, before: State):
+        super().__init__(engine, before)
+        self._plain: dict[str, PlainKeys] = {}
+        """Keys of rows to delete, by relation, that are read when anything else is done with it."""
+
+    @abstractmethod
+    def framed_as(
+        self, columns: Sequence[tuple[str, Type]], data: object, options: dict[str, Any]
+    ) -> frames.Frame:
+        """The data as a frame of these columns."""
+
+    @abstractmethod
+    def went_from(self, name: str) -> bool:
+        """Have programs hold no facts that operations deleted; True where some hold any."""
+
+    def delete_keys(
+        self, relation: RelationOrName, keys: object, strict: bool, options: dict[str, Any]
+    ) -> None:
+        """See `Transaction.delete`, with `keys`."""
+        schema = self.writable(relation)
+        if schema.key and not strict and not self.program.catalog.programs:
+            if (plain := self._plain.get(schema.name)) is None:
+                plain = self._plain[schema.name] = PlainKeys(schema)
+            if plain.take(keys):
+                self.outcome = None
+                return
+        places, data = places_of(schema, keys)
+        columns = [schema.columns[place] for place in places]
+        rows = self.framed_as(columns, data, options).columns
+        staging = self.staging(schema.name)
+        if strict:
+            staging.require_keys(places, rows, self._engine.dictionary)
+        staging.add(places, rows)
+        self.went_from(schema.name)
+
+    def read_plain(self, name: str) -> None:
+        """Note the keys of rows to delete that came one by one."""
+        plain = self._plain.pop(name, None)
+        if plain is not None and plain.rows:
+            rows = self.framed_as(plain.columns, plain.rows, {}).columns
+            self.staging(name).add(tuple(self.schema(name).key or ()), rows)
+
+    def sync(
+        self,
+        relation: RelationOrName,
+        data: object,
+        by: str | Sequence[str] | None,
+        where: dict[str, object],
+        options: dict[str, Any],
+    ) -> Synced:
+        """See `Transaction.sync`."""
+        schema = self.writable(relation)
+        places = identity_of(schema, by)
+        frame = self.framed_as(schema.columns, data, options | {"late_from": 1})
+        late = frame.late
+        rows = frame.columns if late is None else [np.asarray(each()) for each in late]
+        if not schema.arity:
+            rows = [np.zeros(frame.rows, np.int64)]
+        scope = scope_of(schema, rows, where, self._engine.dictionary)
+        if scope is None:
+            return Synced(0, 0, 0)
+        found = sync(self.staging(schema.name), schema, rows, places, scope)
+        if self.went_from(schema.name):
+            owned_facts.came(self, schema.name, rows)
+        return found

@@ -1,0 +1,185 @@
+"""Alterations: single changes of a relation's schema, as values that outlive a process.
+
+A catalog keeps all alterations that led to it, in order. So two versions tell by what their
+schemas differ, and rows of the earlier one are read in the columns of the later one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import field, replace
+from typing import Any, Literal
+
+from lftj.program.normal_form import RelationSchema
+from lftj.scantree.frozen import frozen
+from lftj.types import Type, code_of, decode_scalar, type_of_python
+
+Kind = Literal["add", "drop", "rename", "retype", "key", "name"]
+
+
+@frozen
+class Alteration:
+    """One change of a relation, made by the commit of a `version`, which another branch may make by
+    another commit.
+
+    `add` has the column, its type, and the `default` that rows get; where an `expression` computes
+    their values, the default is what they are taken to have had. `drop`, `rename` (`to`) and
+    `retype` (type, `expression`) name a column; `key` has the new key, None for none; `name` gives
+    the relation the name `to`.
+    """
+
+    version: int = field(compare=False)
+    relation: str
+    kind: Kind
+    column: str = ""
+    to: str = ""
+    type: Type | None = None
+    default: object = None
+    expression: str = ""
+    key: tuple[str, ...] | None = None
+
+    @property
+    def name(self) -> str:
+        """The relation's name afterwards."""
+        return self.to if self.kind == "name" else self.relation
+
+    def schema(self, before: RelationSchema) -> RelationSchema:
+        """The schema afterwards of a relation that has what the alteration names."""
+        columns = before.columns
+        names = [name for name, _ in columns]
+        if self.kind == "name":
+            return replace(before, name=self.to)
+        if self.kind == "key":
+            key = None if self.key is None else tuple(sorted(map(names.index, self.key)))
+            return replace(before, key=key)
+        if self.kind == "add":
+            assert self.type is not None
+            return replace(before, columns=(*columns, (self.column, self.type)))
+        place = names.index(self.column)
+        if self.kind == "drop":
+            return _without(before, place)
+        name, type = columns[place]
+        column = (self.to, type) if self.kind == "rename" else (name, self.type or type)
+        return replace(before, columns=(*columns[:place], column, *columns[place + 1 :]))
+
+    def __str__(self) -> str:
+        """The alteration in words: `order: + region: str = 'EU'`."""
+        return f"{self.relation}{_WORDS[self.kind](self)}"
+
+    # ── as plain data ─────────────────────────────────────────────────────────────────────────────
+    def data(self) -> dict[str, Any]:
+        """The alteration as data that JSON can write."""
+        type, default = self.type, self.default
+        if type is not None and default is not None and not isinstance(default, str):
+            default = code_of(type, default)
+        key = None if self.key is None else list(self.key)
+        found = {**vars(self), "type": type and str(type), "default": default, "key": key}
+        return {name: value for name, value in found.items() if value not in (None, "")}
+
+    @staticmethod
+    def of(data: Mapping[str, Any]) -> Alteration:
+        """The alteration again."""
+        type = type_of_python(data["type"]) if "type" in data else None
+        default, key = data.get("default"), data.get("key")
+        if type is not None and default is not None and not isinstance(default, str):
+            default = decode_scalar(type, default, _NO_STRINGS)
+        made = {**data, "type": type, "default": default, "key": key and tuple(key)}
+        return Alteration(**made)
+
+
+class _NoStrings:
+    """Strings are told as they are."""
+
+    def decode_one(self, code: int) -> str:
+        raise LookupError(f"no string has the code {code} here")
+
+
+_NO_STRINGS = _NoStrings()
+_WORDS = {
+    "add": lambda each: f": + {each.column}: {each.type} = {each.expression or repr(each.default)}",
+    "drop": lambda each: f": - {each.column}",
+    "rename": lambda each: f": {each.column} → {each.to}",
+    "retype": lambda each: f": {each.column}: {each.type} = {each.expression}",
+    "key": lambda each: f": key {', '.join(each.key)}" if each.key else ": no key",
+    "name": lambda each: f" → {each.to}",
+}
+
+
+def _without(before: RelationSchema, place: int) -> RelationSchema:
+    """The schema without a column, which is in no choice domain. A key that had it goes."""
+    columns = (*before.columns[:place], *before.columns[place + 1 :])
+    key = before.key
+    if key is not None:
+        key = None if place in key else tuple(i - (i > place) for i in key)
+    choice = tuple(tuple(i - (i > place) for i in domain) for domain in before.choice)
+    return replace(before, columns=columns, key=key, choice=choice)
+
+
+def since(
+    before: Sequence[Alteration], after: Sequence[Alteration]
+) -> tuple[Alteration, ...] | None:
+    """The alterations that lead from one catalog to a later one; None where they do not."""
+    shared = len(before)
+    return tuple(after[shared:]) if tuple(after[:shared]) == tuple(before) else None
+
+
+def of_relation(
+    alterations: Sequence[Alteration], name: str, first: int = 0
+) -> tuple[str, list[Alteration]]:
+    """The alterations of the relation that has a name after all of them, and the name that it had
+    before. `first`: the version from which on the relation of this name is this one.
+    """
+    found: list[Alteration] = []
+    for each in reversed(alterations):
+        if each.name == name and each.version >= first:
+            found.append(each)
+            name = each.relation
+    return name, found[::-1]
+
+
+def call_between(before: RelationSchema, after: RelationSchema) -> str | None:
+    """The call that alters a relation to another schema of its name; None where there is none."""
+    old, new = dict(before.columns), dict(after.columns)
+    gone, came = (
+        [each for each in old if each not in new],
+        [each for each in new if each not in old],
+    )
+    renamed = {
+        was: now
+        for (was, one), (now, other) in zip(before.columns, after.columns, strict=False)
+        if was in gone and now in came and one == other
+    }
+    if len(renamed) != len(gone) or len(gone) != len(came):
+        renamed = {}
+    gone = [each for each in gone if each not in renamed]
+    came = [each for each in came if each not in renamed.values()]
+    left = [renamed.get(each, each) for each in old if each not in gone]
+    if [*left, *came] != [*new] or before.choice != after.choice:
+        return None
+    if before.functional != after.functional or (before.functional and (gone or came)):
+        return None
+    retyped = {each: str(new[each]) for each in left if each in old and old[each] != new[each]}
+    parts = [
+        f"drop={gone}" if gone else "",
+        f"rename={renamed}" if renamed else "",
+        f"retype={retyped}" if retyped else "",
+        f"add={ {each: str(new[each]) for each in came} }".replace("{ ", "{").replace(" }", "}")
+        if came
+        else "",
+        f"default={{{', '.join(f'{each!r}: …' for each in came)}}}" if came else "",
+        _key_part(before, after, renamed, gone),
+    ]
+    return f"ws.alter({before.name!r}, {', '.join(filter(None, parts))})"
+
+
+def _key_part(
+    before: RelationSchema, after: RelationSchema, renamed: Mapping[str, str], gone: Sequence[str]
+) -> str:
+    def names(schema: RelationSchema) -> list[str] | None:
+        return None if schema.key is None else [schema.columns[each][0] for each in schema.key]
+
+    old, new = names(before), names(after)
+    if old is not None:
+        kept = not any(each in gone for each in old)
+        old = [renamed.get(each, each) for each in old] if kept else None
+    return "" if old == new else f"key={new}"

@@ -1,0 +1,130 @@
+"""Rules after an alteration of a relation that they mention, and what of a program forbids one.
+
+An atom gets a `_` for a column that comes, and loses that of a column that goes. Who names that
+column, or derives rows, has to say something else first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
+
+from lftj.errors import SchemaInUseError
+from lftj.program.alteration import Alteration
+from lftj.program.atoms import Change, atoms_of, with_atoms
+from lftj.program.named_program import NamedProgram, Row, Rows
+from lftj.program.normal_form import RelationSchema
+from lftj.program.program import Program
+from lftj.syntax import tree
+
+
+def rules_of(program: Program, relation: str) -> dict[int, tree.Rule]:
+    """The rules that mention a relation, by their numbers. O(size of all rules)."""
+    return {
+        number: source.rule
+        for number, source in program.sources.items()
+        if any(atom.relation == relation for atom in atoms_of(source.rule))
+    }
+
+
+def altered_rules(
+    program: Program, alteration: Alteration, schema: RelationSchema
+) -> dict[int, tree.Rule]:
+    """The rules that mention a relation, as they are read afterwards; `schema`: that before. Raises
+    SchemaInUseError (E328) with those that forbid it.
+    """
+    found = rules_of(program, alteration.relation)
+    if blocking := [rule for rule in found.values() if _forbids(rule, alteration, schema)]:
+        raise SchemaInUseError.of(str(alteration), list(map(str, blocking)))
+    change = _change(alteration, schema)
+    return {number: with_atoms(rule, change) for number, rule in found.items()}
+
+
+def _change(alteration: Alteration, schema: RelationSchema) -> Change:
+    name = alteration.relation
+
+    def change(atom: tree.Atom) -> tree.Atom:
+        if atom.relation != name:
+            return atom
+        if alteration.kind == "name":
+            return replace(atom, relation=alteration.to)
+        if alteration.kind == "add":
+            return replace(atom, args=(*atom.args, tree.Wildcard()))
+        if alteration.kind == "drop":
+            place = [column for column, _ in schema.columns].index(alteration.column)
+            return replace(atom, args=(*atom.args[:place], *atom.args[place + 1 :]))
+        return atom
+
+    return change
+
+
+def _forbids(rule: tree.Rule, alteration: Alteration, schema: RelationSchema) -> bool:
+    """Test for a rule that names a column that goes, or whose rows would lack one that comes."""
+    if alteration.kind not in ("add", "drop", "retype"):
+        return False
+    if any(head.relation == alteration.relation for head in rule.heads):
+        return True
+    if alteration.kind != "drop":
+        return False
+    place = [column for column, _ in schema.columns].index(alteration.column)
+    return any(
+        atom.relation == alteration.relation and not isinstance(atom.args[place], tree.Wildcard)
+        for atom in atoms_of(rule)
+    )
+
+
+# ── programs of users ─────────────────────────────────────────────────────────────────────────────
+def altered_programs(
+    programs: Mapping[str, NamedProgram],
+    alteration: Alteration,
+    schema: RelationSchema,
+    converted: Callable[[Collection[Row]], Mapping[Row, Row]],
+) -> dict[str, NamedProgram]:
+    """Programs of users after an alteration. One that declares the relation, or has facts of it,
+    is not what its text says any more. `converted`: facts with a computed value.
+    """
+    return {
+        name: _altered_program(program, alteration, schema, converted)
+        for name, program in programs.items()
+    }
+
+
+def _altered_program(
+    program: NamedProgram,
+    alteration: Alteration,
+    schema: RelationSchema,
+    converted: Callable[[Collection[Row]], Mapping[Row, Row]],
+) -> NamedProgram:
+    before, after = alteration.relation, alteration.name
+    if before not in program.relations and before not in program.facts:
+        return program
+    relations = frozenset(after if name == before else name for name in program.relations)
+    change = _row_change(alteration, schema)
+    known = converted(program.facts.get(before, ())) if alteration.expression else {}
+
+    def rows(found: Rows) -> dict[str, frozenset[Row]]:
+        return {
+            after if name == before else name: frozenset(
+                known.get(row) or change(row) for row in each
+            )
+            if name == before
+            else each
+            for name, each in found.items()
+        }
+
+    return replace(
+        program,
+        relations=relations,
+        facts=rows(program.facts),
+        lent_facts=rows(program.lent_facts),
+        whole=False,
+    )
+
+
+def _row_change(alteration: Alteration, schema: RelationSchema) -> Callable[[Row], Row]:
+    if alteration.kind == "add":
+        return lambda row: (*row, alteration.default)
+    if alteration.kind == "drop":
+        place = [column for column, _ in schema.columns].index(alteration.column)
+        return lambda row: (*row[:place], *row[place + 1 :])
+    return lambda row: row
