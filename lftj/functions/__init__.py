@@ -11,6 +11,7 @@ from typing import Any
 
 from lftj.functions.aggregates import AGGREGATES, COUNTS, EXTREMES, GREATEST, TOTALS, StateKind
 from lftj.functions.bits import BITS
+from lftj.functions.conditional import IF
 from lftj.functions.conditions import CONDITIONS
 from lftj.functions.conversions import CONVERSIONS
 from lftj.functions.dates import DATES
@@ -25,7 +26,7 @@ from lftj.types import Type
 
 FUNCTIONS: Mapping[str, Function] = {
     each.name: each
-    for each in (*NUMBERS, *BITS, *TEXTS, *CONDITIONS, *CONVERSIONS, *FLOATS, *DATES, RANGE)
+    for each in (*NUMBERS, *BITS, *TEXTS, *CONDITIONS, *CONVERSIONS, *FLOATS, *DATES, RANGE, IF)
 }
 """All functions and operators of rules, by the names that a syntax tree has."""
 

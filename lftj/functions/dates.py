@@ -60,6 +60,16 @@ def _same(name: str) -> dict[str, str]:
     return dict.fromkeys(("duckdb", "spark"), f"CAST({name}({{0}}) AS BIGINT)")
 
 
+def _duration(name: str, microseconds: int, line: str, days: int | None = None) -> Function:
+    return Function(
+        name=name,
+        arguments=("n",),
+        line=line,
+        usage=f"write {name}(n), beside a timestamp",
+        moves={"timestamp": microseconds} | ({} if days is None else {"date": days}),
+    )
+
+
 _WEEKDAY = {
     "duckdb": "CAST(isodow({0}) AS BIGINT)",
     "spark": "CAST(weekday({0}) + 1 AS BIGINT)",
@@ -129,6 +139,15 @@ DATES = (
             ),
         ),
     ),
+    _duration(
+        "days",
+        _DAY,
+        "So many days, for timestamps and for dates, `d + days(1)`; by themselves an int of "
+        "microseconds.",
+        1,
+    ),
+    _duration("hours", 60 * _MINUTE, "So many hours, an int of microseconds, for timestamps."),
+    _duration("minutes", _MINUTE, "So many minutes, an int of microseconds, for timestamps."),
     Function(
         name="weekday",
         arguments=("date",),

@@ -13,7 +13,7 @@ from typing import Any
 from lftj.errors import ValueRangeError
 from lftj.functions.record import Function, Functor, Operator
 from lftj.functions.texts import CAT
-from lftj.types import STR
+from lftj.types import BOOL, STR, Type
 
 _MICROSECOND = datetime.timedelta(microseconds=1)
 
@@ -79,6 +79,15 @@ def _rounded(value: Any, places: int) -> decimal.Decimal:
 
 
 _TWO = ("x", "y")
+
+
+def _numeric(type: Type) -> bool:
+    return type.numeric
+
+
+def _ordered(type: Type) -> bool:
+    return type != BOOL
+
 
 ADD = Function(
     name="+",
@@ -188,12 +197,31 @@ NEGATE = Function(
     ),
     precedence=10,
     prefix=True,
+    alike=_numeric,
+)
+ABSOLUTE = Function(
+    name="abs",
+    arguments=("x",),
+    line="The size of a number; of the least int an error.",
+    usage="write abs(x)",
+    operators=(
+        Operator(
+            name="abs",
+            evaluate=abs,
+            kernel="ABSOLUTE",
+            float_kernel="FLOAT_ABSOLUTE",
+            fails=True,
+            sql="abs({0})",
+        ),
+    ),
+    alike=_numeric,
 )
 MIN = Function(
     name="min",
     arguments=("a", "b", "…"),
     line="The least of several values of one type; of one in a head, the least of the group.",
     usage="write min(a, b, …)",
+    alike=_ordered,
     operators=(
         Operator(
             name="min",
@@ -220,6 +248,7 @@ MAX = Function(
     arguments=("a", "b", "…"),
     line="The greatest of several values of one type; of one in a head, the greatest of the group.",
     usage="write max(a, b, …)",
+    alike=_ordered,
     operators=(
         Operator(
             name="max",
@@ -248,4 +277,4 @@ ROUNDING = Function(
     usage="write round(decimal, places), with a number for the places",
     operators=(Operator(name="round", evaluate=_rounded, fails=True, slopes=(1, 1)),),
 )
-NUMBERS = (ADD, SUBTRACT, MULTIPLY, DIVIDE, REMAINDER, POWER, NEGATE, MIN, MAX, ROUNDING)
+NUMBERS = (ADD, SUBTRACT, MULTIPLY, DIVIDE, REMAINDER, POWER, NEGATE, ABSOLUTE, MIN, MAX, ROUNDING)

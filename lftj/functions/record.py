@@ -93,8 +93,10 @@ class Function:
     `arguments`: their names, "…" behind those that may be repeated, and in brackets those that may
     be left out. `usage`: what to write, for hints; `line`: what it is, for pages and completion.
     `operators` and `functors`: what it means; `conversions`: what it means for one argument, by
-    the name of its type. `condition`: it stands where an atom does and has no value. `reserved`: no
-    relation and no aggregate may have its name.
+    the name of its type. `alike`: a test for the types of which arguments and result may be, all of
+    one type; None where they are of others. `moves`: of a duration, by the name of a type of dates
+    or timestamps, how far 1 of it moves one. `condition`: it stands where an atom does and has no
+    value. `reserved`: no relation and no aggregate may have its name.
     """
 
     name: str
@@ -104,6 +106,8 @@ class Function:
     operators: tuple[Operator, ...] = ()
     functors: tuple[Functor, ...] = ()
     conversions: Mapping[str, Conversion] = field(default_factory=dict[str, Conversion])
+    alike: Callable[[Type], bool] | None = None
+    moves: Mapping[str, int] = field(default_factory=dict[str, int])
     condition: bool = False
     reserved: bool = True
     precedence: int | None = None
@@ -112,6 +116,11 @@ class Function:
     synonyms: tuple[str, ...] = ()
     of_sql: tuple[str, ...] = ()
     """Names of the same function in SQL."""
+
+    @property
+    def of_values(self) -> bool:
+        """True for a function whose arguments are values, all of which are computed."""
+        return bool(self.operators or self.functors or self.moves)
 
     @property
     def arity(self) -> tuple[int, int | None]:

@@ -4,7 +4,7 @@ stratification.
 
 from __future__ import annotations
 
-from lftj.program.arithmetic import evaluate
+from lftj.program.arithmetic import evaluate, may_fail
 from lftj.program.bindings import NONE, bound_by, of_expressions, of_literal
 from lftj.program.checked import (
     Block,
@@ -92,6 +92,7 @@ __all__ = [
     "dropped_since",
     "evaluate",
     "lattices",
+    "may_fail",
     "of_expressions",
     "of_literal",
     "optimal_support",

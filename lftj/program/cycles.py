@@ -107,8 +107,9 @@ def _functor(rule: NormalRule | FunctorRule) -> str:
         return "a functor"
     written = {
         functor.name: each.name
-        for each in (FUNCTIONS["min"], FUNCTIONS["max"])
+        for each in FUNCTIONS.values()
         for functor in each.functors
+        if each.alike is not None
     }  # `cat` is written as such, too
     return (
         f"`{written[rule.functor]}` of strings"

@@ -39,7 +39,9 @@ ARITHMETIC = frozenset("+-*/%^")
 BITWISE = frozenset(WORD_FUNCTORS)
 """`band bor bxor bnot bshl bshr bshru land lor lxor lnot`: ints only."""
 
-KNOWN_FUNCTORS = frozenset(each.name for each in FUNCTIONS.values() if not each.condition)
+KNOWN_FUNCTORS = frozenset(
+    each.name for each in FUNCTIONS.values() if each.of_values and not each.condition
+)
 _TEMPORAL = ("date", "timestamp")
 _EXACT = frozenset(("int", "decimal"))
 
@@ -103,8 +105,6 @@ def operand_types(
 
 def result_type(operator: str, left: Type, right: Type) -> Type | None:
     """The type of `left operator right`; None when the operator does not take these types."""
-    if operator in ("min", "max"):
-        return left if left != BOOL and same_type(left, right) else None
     if left.name in _TEMPORAL:
         if right == INT and operator in "+-":
             return left
@@ -127,11 +127,6 @@ def result_type(operator: str, left: Type, right: Type) -> Type | None:
     if left.name == "decimal":
         return decimal(MAX_DECIMAL_PRECISION, left.scale or 0) if operator in "+-" else None
     return None
-
-
-def negated_type(type: Type) -> Type | None:
-    """The type of unary minus; None where there is none."""
-    return type if type.numeric else None
 
 
 def rounded_type(type: Type, places: object) -> Type | None:

@@ -59,26 +59,35 @@ def _concatenation(rows: Arguments) -> str:
     return separator.join(str(row[0]) for row in ordered)
 
 
+FOLDS: dict[str, Callable[[list[Value]], Value | None]] = {
+    "sum": _sum,
+    "mean": _mean,
+    "min": min,
+    "max": max,
+    "stddev": _deviation,
+    "any": any,
+}
+"""Aggregates of one value of each assignment, of which there are some."""
+OF_NOTHING: Mapping[str, Value] = {"count": 0, "sum": 0, "any": False}
+BEST = ("min", "max", "any")
+"""Aggregates whose value is the least or greatest of the group."""
+OF_FLOATS = ("mean", "stddev")
+"""Aggregates whose value is a float, whatever they are of; that of others is of their argument's
+kind.
+"""
+
+
 def fold(function: str, rows: Arguments, users: Mapping[str, UserFold]) -> Value | None:
-    """The aggregate over the argument tuples of all assignments of a group; None where an empty
-    group has no result.
+    """The aggregate over the argument tuples of all assignments of a group; None where the group
+    has no result.
     """
     if function == "count":
         return len(rows)
     if not rows:
-        return {"sum": 0, "any": False}.get(function)
+        return OF_NOTHING.get(function)
     if function in users:
         return users[function](rows)
     if function == "concat":
         return _concatenation(rows)
-    values = [row[0] for row in rows]
-    of_values: dict[str, Callable[[list[Value]], Value | None]] = {
-        "sum": _sum,
-        "mean": _mean,
-        "min": min,
-        "max": max,
-        "stddev": _deviation,
-        "any": any,
-    }
-    found = of_values[function](values)
+    found = FOLDS[function]([row[0] for row in rows])
     return None if found is None else held(found, None)

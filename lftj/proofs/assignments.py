@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from lftj.proofs.aggregates import BEST
 from lftj.proofs.instances import aggregates_of, instance, own_names, with_values
 from lftj.proofs.kinds import Value
 from lftj.proofs.nested_loops import BodyPlan, direct
@@ -220,7 +221,7 @@ class AssignmentChecker:
             self._assignment(body, env, each.premises)
             weights += [value_of(arg, env) for arg in args[:1]]
         best = all(same(each, group.value) for each in weights)
-        if function in ("min", "max", "any") and not best:
+        if function in BEST and not best:
             raise Wrong(f"{group.literal} shows what does not attain its value")
         if function == "sum":
             largest = sorted((abs(value_of(args[0], each)) for each in envs), reverse=True)

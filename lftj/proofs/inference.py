@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 
+from lftj.proofs.aggregates import FOLDS, OF_FLOATS
 from lftj.proofs.kinds import (
     DATE,
     FLOAT,
@@ -34,8 +35,8 @@ Kinds = Mapping[str, "list[Kind | None]"]
 """The kinds of each relation's columns."""
 
 _ALIKE = frozenset((
-    "/", "%", "^", "neg", "min", "max", "band", "bor", "bxor", "bnot", "bshl", "bshr", "bshru",
-    "land", "lor", "lxor", "lnot", "range",
+    "/", "%", "^", "neg", "abs", "min", "max", "band", "bor", "bxor", "bnot", "bshl", "bshr",
+    "bshru", "land", "lor", "lxor", "lnot", "range",
 ))  # fmt: skip
 """Functors whose arguments and result are of one kind."""
 
@@ -44,16 +45,15 @@ _RESULTS = {
     "to_unsigned": UNSIGNED, "to_float": FLOAT, "to_date": DATE, "year": INT, "month": INT,
     "day": INT, "hour": INT, "minute": INT, "weekday": INT, "lower": STR, "upper": STR,
     "trim": STR, "replace": STR, "floor": FLOAT, "ceil": FLOAT, "sqrt": FLOAT, "exp": FLOAT,
-    "ln": FLOAT,
+    "ln": FLOAT, "days": INT, "hours": INT, "minutes": INT,
 }  # fmt: skip
 _ARGUMENTS = {
     "cat": (STR,), "strlen": (STR,), "substr": (STR, INT, INT), "lower": (STR,), "upper": (STR,),
     "trim": (STR,), "replace": (STR,), "floor": (FLOAT,), "ceil": (FLOAT,), "sqrt": (FLOAT,),
-    "exp": (FLOAT,), "ln": (FLOAT,),
+    "exp": (FLOAT,), "ln": (FLOAT,), "days": (INT,), "hours": (INT,), "minutes": (INT,),
 }  # fmt: skip
 _OF_TEXTS = ("contains", "match", "starts_with", "ends_with")
 _TEMPORAL = ("date", "timestamp")
-_SAME_AS_ARGUMENT = ("sum", "min", "max", "any")
 
 
 def kinds_of_columns(clauses: Iterable[tree.Clause]) -> dict[str, list[Kind | None]]:
@@ -190,7 +190,8 @@ class _RuleKinds:
                 return self._aggregate(term, scope)
             case tree.HeadAggregate(args=args):
                 found = [self._term(arg, scope) for arg in args]
-                slot = found[0][1] if found and term.function in _SAME_AS_ARGUMENT else Slot()
+                same = found and term.function in FOLDS.keys() - OF_FLOATS
+                slot = found[0][1] if same else Slot()
                 return replace(term, args=tuple(each for each, _ in found)), slot
         return term, Slot()
 
@@ -207,10 +208,10 @@ class _RuleKinds:
         outer = {name: slot for name, slot in scope.items() if name not in own}
         inner = _opened(outer, direct(term.body.literals))
         body = self._body(term.body, inner)
-        slot = Slot({"count": INT, "mean": FLOAT, "stddev": FLOAT}.get(term.function))
+        slot = Slot(FLOAT if term.function in OF_FLOATS else INT)
         if target is not None:
             target, argument = self._term(target, inner)
-            slot = argument if term.function in _SAME_AS_ARGUMENT else slot
+            slot = slot if term.function in OF_FLOATS else argument
         return TypedAggregate(term.function, target, body, slot, span=term.span), slot
 
     # ── functors ──────────────────────────────────────────────────────────────────────────────────

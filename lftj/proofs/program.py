@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from lftj.proofs.aggregates import UserFold, fold
+from lftj.proofs.aggregates import BEST, UserFold, fold
 from lftj.proofs.choice import HIDDEN, accepted, choice_domains, with_relations_for_choices
 from lftj.proofs.inference import kinds_of_columns, typed
 from lftj.proofs.kinds import Value, held
@@ -52,9 +52,7 @@ def extremes(rules: list[tree.Rule]) -> dict[str, tuple[int, str]]:
         found.setdefault(head.relation, set()).add(calls)
     single = {name: calls.pop() for name, calls in found.items() if len(calls) == 1}
     return {
-        name: calls[0]
-        for name, calls in single.items()
-        if len(calls) == 1 and calls[0][1] in ("min", "max", "any")
+        name: calls[0] for name, calls in single.items() if len(calls) == 1 and calls[0][1] in BEST
     }
 
 

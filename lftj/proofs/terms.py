@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import date, datetime
 
 from lftj.proofs.functors import called
 from lftj.proofs.kinds import ArithmeticFailure, Value, held, kind_of
@@ -25,8 +26,17 @@ def value_of(term: tree.Term, env: Env) -> Value:
             return env[name]
         case tree.Call(functor=functor, args=args):
             values = [value_of(arg, env) for arg in args]
+            if functor in ("+", "-") and _is_date(values[0]):
+                match args:
+                    case (_, tree.Call(functor="days", args=(count,))):
+                        values[1] = value_of(count, env)
             return held(called(functor, values), kind_of(term))
     raise TypeError(f"{term} has no value of its own")
+
+
+def _is_date(value: Value) -> bool:
+    """Test for a date, which `days(n)` beside it moves by that number."""
+    return isinstance(value, date) and not isinstance(value, datetime)
 
 
 def variables_of(term: tree.Term) -> set[str]:

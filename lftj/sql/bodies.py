@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import field
 from typing import NamedTuple
 
-from lftj.functions import AGGREGATES
+from lftj.functions import AGGREGATES, FUNCTORS
 from lftj.program import (
     Apply,
     Block,
@@ -28,6 +28,7 @@ from lftj.program import (
     Filter,
     FunctorCall,
     Ref,
+    may_fail,
 )
 from lftj.scantree import record
 from lftj.sql.dialects import cannot_say, conjunction
@@ -123,6 +124,8 @@ class Query:
     sources: list[str] = field(default_factory=list[str])
     tests: list[str] = field(default_factory=list[str])
     own: list[str] = field(default_factory=list[str])
+    guarded: bool = False
+    """True where nothing is computed that may fail before the tests hold: of one branch."""
 
     def inner(self) -> Query:
         """A query inside this one, which sees what is bound here."""
@@ -237,7 +240,8 @@ class Query:
         if (target := self._target(literal)) is not None:
             variable, source = target
             type = self.terms.variables[variable].type
-            self.names[variable] = self.terms.typed(source, type, self.names)
+            written = self.terms.typed(source, type, self.names)
+            self.names[variable] = self._guarded(written) if may_fail(source) else written
         else:
             self.tests.append(
                 self.terms.compared(literal.operator, literal.left, literal.right, self.names)
@@ -260,7 +264,15 @@ class Query:
         elif call.result is None:
             self.tests.append(self.terms.functor(call, self.names))
         else:
-            self._equate(call.result, self.terms.functor(call, self.names))
+            written = self.terms.functor(call, self.names)
+            partial = FUNCTORS[call.functor].partial
+            self._equate(call.result, self._guarded(written) if partial else written)
+
+    def _guarded(self, written: str) -> str:
+        """A value for rows for which the tests so far hold: databases choose the order of tests."""
+        if not self.guarded or not self.tests:
+            return written
+        return f"CASE WHEN {conjunction(self.tests)} THEN {written} END"
 
     def _source(self, query: str, alias: str) -> None:
         """Add a query to FROM, which reads what stands before it."""
@@ -292,6 +304,7 @@ class Query:
         queries: list[str] = []
         for branch in literal.branches:
             inner = self.inner()
+            inner.guarded = len(literal.branches) > 1
             inner.forget(both)
             inner.add(branch.literals)
             columns = [f"{inner.names[each]} AS v{each}" for each in sorted(exported | both)]

@@ -53,7 +53,7 @@ class Head:
         if self.head.aggregates:
             return self._grouped(self._assignments(terms, tables, line), line)
         found = [
-            self._plain(self._query(terms, tables, alternative), line)
+            self._plain(self._query(terms, tables, alternative, guarded=True), line)
             for alternative in _alternatives(self.literals)
         ]
         return f"{line}UNION{line}".join(found)
@@ -88,7 +88,7 @@ class Head:
         columns = [f"v{variable}" for variable in variables]
         found = list[str]()
         for alternative in alternatives:
-            query = self._query(terms, tables, alternative)
+            query = self._query(terms, tables, alternative, guarded=True)
             written = [
                 f"{query.names[variable]} AS {column}"
                 for variable, column in zip(variables, columns, strict=True)
@@ -100,8 +100,16 @@ class Head:
         united = f"{line}UNION{line}".join(found)
         return Query(terms, tables, self.columns, names=names, sources=[f"({united}) AS a"])
 
-    def _query(self, terms: Terms, tables: Tables, literals: tuple[CheckedLiteral, ...]) -> Query:
-        return Query(terms, tables, self.columns).add(literals)
+    def _query(
+        self,
+        terms: Terms,
+        tables: Tables,
+        literals: tuple[CheckedLiteral, ...],
+        *,
+        guarded: bool = False,
+    ) -> Query:
+        branch = guarded and literals != self.literals
+        return Query(terms, tables, self.columns, guarded=branch).add(literals)
 
     def _named(self, written: list[str]) -> list[str]:
         """Expressions under the names of the relation's columns."""

@@ -12,6 +12,7 @@ from lftj.errors import LftjError, ParseError, Span, UnknownNameError
 from lftj.errors.nearest import closest
 from lftj.functions.aggregates import AGGREGATES
 from lftj.syntax import functors, tree
+from lftj.syntax.conditionals import without_conditionals
 from lftj.syntax.depth import check_depth, children
 from lftj.syntax.directive_actions import DirectiveActions
 from lftj.syntax.phrases import Application, Children, Refused
@@ -166,7 +167,11 @@ class ClauseActions(DirectiveActions):
             ):
                 self.misplaced(aggregate)
         made = tree.Rule(heads, body, span=span)
-        if (problem := check_depth(made)) is not None:
+        problem = check_depth(made)
+        if self.conditional_read and problem is None:
+            made = without_conditionals(made)
+            problem = check_depth(made)
+        if problem is not None:
             self.errors.append(problem)
         return made
 

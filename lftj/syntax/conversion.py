@@ -8,6 +8,7 @@ from typing import NoReturn
 
 from lftj.errors import ExpressionError
 from lftj.syntax import functors, tree
+from lftj.syntax.conditionals import has_conditionals, without_conditionals
 from lftj.syntax.constants import check_value
 from lftj.syntax.depth import check_depth
 from lftj.syntax.phrases import LITERALS, TERMS
@@ -116,6 +117,8 @@ def make_rule(heads: ConditionHolder, body: tree.Body) -> tree.Rule:
         hint = "write (r(x) & s(x)) <= body; in a body, put comparisons in parentheses"
         raise ExpressionError(f"the head `{heads!r}` holds more than atoms", hint=hint)
     rule = tree.Rule(atoms, body)
+    if check_depth(rule) is None and has_conditionals(rule):
+        rule = without_conditionals(rule)
     if (problem := check_depth(rule)) is not None:
         raise problem
     return rule

@@ -31,6 +31,8 @@ def children(node: tree.Node) -> tuple[tree.Node, ...]:
             return ()
         case tree.Atom():
             return node.terms
+        case tree.Conditional():
+            return (*node.args, node.condition)
         case tree.Call() | tree.HeadAggregate():
             return node.args
         case tree.Comparison():

@@ -46,7 +46,6 @@ class RefusedOperators:
 
     __slots__ = ()
 
-    __abs__ = _refused("abs({})", "lftj.max_(x, -x)")
     __len__ = _refused("len({})", "lftj.strlen(x)")
     __int__ = __trunc__ = _refused("int({})", _WHOLE)
     __floor__ = __ceil__ = _refused("round({})", _WHOLE)
@@ -148,6 +147,9 @@ class TermOperators(RefusedOperators, TermHolder):
 
     def __neg__(self) -> Expression:
         return call("neg", self)
+
+    def __abs__(self) -> Expression:
+        return call("abs", self)
 
     def __pos__(self) -> Expression:
         return Expression(self.node)

@@ -30,7 +30,7 @@ RIGHT_ASSOCIATIVE = frozenset({"^"})
 FUNCTORS: dict[str, tuple[int, int | None]] = {
     each.name: each.arity
     for each in FUNCTIONS.values()
-    if each.precedence is None and each.reserved and not each.condition
+    if each.precedence is None and each.reserved and each.of_values and not each.condition
 }
 """Functors that are written `name(arguments)`: the least and the greatest number of arguments
 (None: any number).
@@ -53,12 +53,10 @@ LIKE = (
     "patterns are those of regular expressions, for the whole string, with .* for % and . for "
     '_: match("PROMO.*", s)'
 )
-_DAYS = "days are added to a date as a whole number: d + 7"
+_DAYS = "dates and timestamps are moved by days: d + days(7)"
 OF_SQL: dict[str, str] = {
-    "abs": "write max(x, -x)",
     "dateadd": _DAYS,
     "date_add": _DAYS,
-    "days": _DAYS,
     "date_part": "write year(date), month(date) or day(date)",
     "extract": "write year(date), month(date) or day(date)",
     "like": LIKE,
@@ -86,7 +84,9 @@ AGGREGATE_WORDS = frozenset(name for name, each in AGGREGATES.items() if each.wo
 RESERVED_VARIABLES = AGGREGATE_WORDS | frozenset(WORD_FUNCTORS) | {"true", "false", "nil", "_"}
 """Names that no variable may have, because the text could not be read back."""
 
-RESERVED_RELATIONS = frozenset(WORD_FUNCTORS) | PREDICATES | {"true", "false", "nil", "choice", "_"}
+RESERVED_RELATIONS = (
+    frozenset(WORD_FUNCTORS) | PREDICATES | {"true", "false", "nil", "choice", "if", "_"}
+)
 """Names that no relation may have, for the same reason."""
 
 STRUCTURES = frozenset({"brie", "btree", "btree_delete"})

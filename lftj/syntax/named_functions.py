@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import inspect
+import keyword
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from lftj.functions import FUNCTIONS
 from lftj.functions.aggregates import AGGREGATES
 from lftj.syntax import tree
-from lftj.syntax.conversion import to_term
+from lftj.syntax.conversion import to_literals, to_term
 from lftj.syntax.expressions import Expression, Formula, call, compare
 from lftj.syntax.functors import unknown_hint
 
@@ -20,6 +21,8 @@ class BuiltInFunctions:
     """
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
+        if name.endswith("_") and keyword.iskeyword(name[:-1]):
+            name = name[:-1]
         if name not in _NAMES:
             hint = unknown_hint(name, _NAMES, f"functions are {', '.join(_NAMES)}", quote="")
             raise AttributeError(f"there is no function {name!r}: {hint}", name=name, obj=self)
@@ -45,6 +48,10 @@ def _made(name: str) -> Callable[..., Expression | Formula]:
     def made(*args: object) -> Expression | Formula:
         if aggregate is not None and (function is None or len(args) == 1):
             return Expression(tree.HeadAggregate(name, tuple(to_term(arg) for arg in args)))
+        if name == "if":
+            condition, first, second = inspect.signature(made).bind(*args).args
+            body = tree.Body(to_literals(condition))
+            return Expression(tree.Conditional("if", (to_term(first), to_term(second)), body))
         if function is not None and function.condition:
             bound = inspect.signature(made).bind(*args)
             return compare(name, *bound.args)

@@ -88,6 +88,8 @@ class Phrases:
         """Aggregates of the clause being read: only its end shows whether they stand in
         the head.
         """
+        self.conditional_read = False
+        """True when the clause has an `if(…)`."""
         self.misread = False
         """True when a phrase of this clause stands where it cannot: others may follow from that."""
 

@@ -178,6 +178,10 @@ def print_term(term: tree.Term) -> str:
             return print_constant(value)
         case tree.Call(tree.BY_COLUMN, (tree.Constant(column), value)):
             return f"{column}={print_term(value)}"
+        case tree.Conditional(_, args, condition):
+            several = len(condition.literals) != 1
+            printed = f"({print_body(condition)})" if several else print_body(condition)
+            return f"if({printed}, {_print_arguments(args)})"
         case tree.Call(functor, (operand,)) if functor in PREFIX:
             return _print_prefix(functor, operand)
         case tree.Call(functor, (left, right)) if functor in INFIX:

@@ -197,6 +197,13 @@ class TermActions(Phrases):
             )
         return tree.Aggregate(str(name), target, body, span=span)
 
+    def conditional(self, children: Children) -> tree.Term:
+        word, _, condition, *branches, end = children
+        self.conditional_read = True
+        body = tree.Body(self.literals(condition), span=self.at(condition))
+        first, second = map(self.term, branches)
+        return tree.Conditional("if", (first, second), body, span=self.between(word, end))
+
     def comparison(self, children: Children) -> tree.Literal:
         left, operator, right = children
         span = self.between(left, right)

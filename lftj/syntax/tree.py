@@ -80,6 +80,15 @@ class Call(Node):
 
 
 @frozen
+class Conditional(Call):
+    """`if(condition, a, b)` as it is read, with `args` a and b: in a rule a disjunction is in its
+    place (`lftj.syntax.conditionals`).
+    """
+
+    condition: Body
+
+
+@frozen
 class Aggregate(Node):
     """A body aggregate, Soufflé's meaning: `count : { body }`, `sum target : { body }`."""
 

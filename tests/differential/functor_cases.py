@@ -60,6 +60,9 @@ INTS = (
         (1, -1): FAILS, (10, 19): FAILS}, sql=False),
     _of("number", "a ^ 2", {(-3,): 9, (2**32,): FAILS, (LEAST,): FAILS}),
     _of("number", "-a", {(3,): -3, (MOST,): -MOST, (LEAST,): FAILS}),
+    _of("number", "abs(a)", {(3,): 3, (-3,): 3, (0,): 0, (MOST,): MOST, (-MOST,): MOST,
+        (LEAST,): FAILS}),
+    _of("number", "abs(a - b) + abs(b)", {(3, 5): 7, (5, -3): 11, (MOST, -1): FAILS}),
     _of("number", "min(a, b, 5)", {(7, 9): 5, (LEAST, MOST): LEAST}),
     _of("number", "max(a, b, 5)", {(-7, 2): 5, (LEAST, MOST): MOST}),
     _of("number", "a bshl b", dict(zip(_SHIFTED,
@@ -91,6 +94,7 @@ UNSIGNED = (
     _of("unsigned", "a / b", {(7, 2): 3, (1, 0): FAILS}),
     _of("unsigned", "a % b", {(7, 2): 1, (MOST, 2): 1, (1, 0): FAILS}),
     _of("unsigned", "-a", {(0,): 0, (1,): FAILS}),
+    _of("unsigned", "abs(a)", {(0,): 0, (MOST,): MOST}),
     _of("unsigned", "bnot a", {(0,): FAILS, (MOST,): FAILS}),
     _of("unsigned", "a bshl b", {(1, 62): 2**62, (1, 63): FAILS, (1, 64): 1, (3, 63): FAILS}),
     _of("unsigned", "a bshr b", {(MOST, 62): 1, (5, 64): 5}),
@@ -115,6 +119,8 @@ FLOATS = (
         (-8.0, 0.5): Apart(FAILS), (0.0, -1.0): Apart(FAILS), (10.0, 400.0): Apart(FAILS),
         (INF, -1.0): 0.0}),
     _of("float", "-a", {(0.0,): 0.0, (INF,): -INF, (1.5,): -1.5}),
+    _of("float", "abs(a)", {(-0.0,): 0.0, (-INF,): INF, (INF,): INF, (-1.5,): 1.5,
+        (-5e-324,): 5e-324}),
     _of("float", "min(a, 1) / 2", {(3.0,): 0.5, (-INF,): -INF}),
     _of("float", "max(a, b)", {(-0.0, 0.0): 0.0, (-INF, INF): INF}),
     _of("float", "a + 7 / 2", {(0.0,): 3.5}),
@@ -134,6 +140,8 @@ DECIMALS = (
     _of(_PRICE, "(a + b) - b", {(_NINES, Decimal("0.01")): FAILS, (_NINES, Decimal("0.00")):
         _NINES}),
     _of(_PRICE, "-a", {(_NINES,): -_NINES}),
+    _of(_PRICE, "abs(a)", {(-_NINES,): _NINES, (Decimal("0.00"),): Decimal("0.00"),
+        (Decimal("-0.01"),): Decimal("0.01")}),
     _of(_PRICE, "a * 3", {(Decimal("0.25"),): Decimal("0.75"), (_NINES,): FAILS}),
     Case((_PRICE, _PRICE), "a * b", "decimal(18,4)", {
         (Decimal("0.10"), Decimal("0.25")): Decimal("0.0250"),
@@ -176,6 +184,21 @@ DATES = (
     Case(("timestamp", "number"), "a - b", "timestamp", {
         (TIME(2013, 1, 1), 1): TIME(2012, 12, 31, 23, 59, 59, 999999), (TIME(1, 1, 1), 1): FAILS,
         (TIME(2013, 1, 1), LEAST): FAILS, (TIME(2013, 1, 1), MOST): FAILS}),
+    Case(("timestamp", "number"), "a + hours(b)", "timestamp", {
+        (TIME(2013, 1, 1), 3): TIME(2013, 1, 1, 3), (TIME(2013, 1, 1), -1): TIME(2012, 12, 31, 23),
+        (TIME(9999, 12, 31, 23), 1): FAILS, (TIME(2013, 1, 1), MOST): FAILS,
+        (TIME(2013, 1, 1), LEAST): FAILS, (TIME(1, 1, 1), -1): FAILS}),
+    Case(("timestamp", "number"), "a - minutes(b)", "timestamp", {
+        (TIME(2013, 1, 1), 1): TIME(2012, 12, 31, 23, 59), (TIME(1, 1, 1), 1): FAILS,
+        (TIME(2013, 1, 1), 2**62): FAILS}),
+    Case(("timestamp", "number"), "a + days(b) + hours(1)", "timestamp", {
+        (TIME(2012, 2, 28), 1): TIME(2012, 2, 29, 1), (TIME(2013, 1, 1), 10**9): FAILS}),
+    Case(("date", "number"), "a + days(b)", "date", {(DAY(2012, 2, 28), 2): DAY(2012, 3, 1),
+        (DAY(9999, 12, 31), 1): FAILS, (DAY(2013, 1, 1), MOST): FAILS}),
+    Case(("date", "number"), "a - days(b + 1)", "date", {(DAY(2012, 3, 1), 0): DAY(2012, 2, 29),
+        (DAY(1, 1, 1), 0): FAILS, (DAY(2013, 1, 1), MOST): FAILS}),
+    _of("number", "days(a) + hours(a) + minutes(1)", {(1,): 90_060_000_000, (0,): 60_000_000,
+        (-1,): -89_940_000_000, (MOST,): FAILS, (2**55,): FAILS}),
     Case(("timestamp", "timestamp"), "a - b", "number", {
         (TIME(9999, 12, 31), TIME(1, 1, 1)): 315537811200000000}),
     Case(("date",), "year(a)", "number", {(DAY(1, 1, 1),): 1, (DAY(9999, 12, 31),): 9999}),
@@ -267,4 +290,24 @@ RANGES = (
         (0.0, 1.0, 1e-300): FAILS, (1e300, 2e300, 1.0): FAILS}, sql=False),
     Case(("number", "number"), "range(a, b) ", "number", {(0, 2**62): Apart(FAILS)}),
 )  # fmt: skip
-CASES = (*INTS, *UNSIGNED, *FLOATS, *DECIMALS, *DATES, *STRINGS, *NEW, *RANGES)
+CONDITIONALS = (
+    _of("number", "if(b != 0, a / b, 0)", {(7, 2): 3, (1, 0): 0, (LEAST, 0): 0,
+        (LEAST, -1): FAILS}),
+    _of("number", "if(a > 9, a - 1, a + 1)", {(MOST,): MOST - 1, (9,): 10, (LEAST,): LEAST + 1}),
+    _of("number", "if(a < b, a, b) + if(a > b, if(b != 0, a / b, 0), b % 3)", {(7, 2): 5,
+        (4, 0): 0, (2, 7): 3, (MOST, MOST): FAILS}),
+    _of("number", "if((a != 0, b / a > 1), b / a, if((a = 0 ; b = 0), -1, 0))", {(2, 5): 2,
+        (0, 5): Apart(-1), (5, 2): 0, (3, 0): -1, (-1, LEAST): Apart(FAILS)}),
+    _of("unsigned", "if(a >= b, a - b, b - a)", {(5, 2): 3, (2, 5): 3, (MOST, 0): MOST}),
+    _of("float", "if(a >= 0, sqrt(a), -1)", {(4.0,): 2.0, (-1.0,): -1.0, (INF,): INF}),
+    Case(("symbol",), 'if(match("-?[0-9]{1,9}", a), to_number(a), -1)', "number",
+        {("12",): 12, ("x",): -1, ("",): -1, ("-7",): -7}),
+    Case(("symbol",), 'if(!match("a+", a), "no", a + a)', "symbol", {("aa",): "aaaa", ("",): "no"}),
+    Case(("date", "number"), "if(b < 100000, a + days(b), a)", "date", {
+        (DAY(2012, 2, 28), 1): DAY(2012, 2, 29), (DAY(2012, 2, 28), MOST): DAY(2012, 2, 28),
+        (DAY(9999, 12, 31), 1): FAILS}),
+)  # fmt: skip
+
+CASES = (
+    *INTS, *UNSIGNED, *FLOATS, *DECIMALS, *DATES, *STRINGS, *NEW, *RANGES, *CONDITIONALS,
+)  # fmt: skip

@@ -37,7 +37,7 @@ FUNCTIONS = {
     "strlen": "length({})",
 }
 FUNCTIONS |= {"to_string": "({}::VARCHAR)", "substr": "substr({}, {} + 1, {})"}
-FUNCTIONS |= {part: f"{part}({{}})" for part in ("year", "month", "day")}
+FUNCTIONS |= {part: f"{part}({{}})" for part in ("year", "month", "day", "abs")}
 FUNCTIONS |= {
     "to_number": "trunc({})::BIGINT",
     "to_float": "({}::DOUBLE)",

@@ -15,6 +15,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from lftj.syntax import tree
+from lftj.syntax.conditionals import without_conditionals
 from tests.strategies.bodies import FEATURES, SQL_FEATURES, BodyDrawer
 from tests.strategies.schemas import BASES, COST, INTEGER_BASES, Spec, pick, values
 from tests.strategies.terms import Draw, Typed, expression, of_type, plain
@@ -130,18 +131,27 @@ def rule_for(
         if same and not draw(st.integers(0, 5))
         else [view.spec]
     )
-    atoms = [
-        spec.atom([_head_term(draw, drawer.bound, type_, view.recursive) for type_ in spec.types])
-        for spec in heads
-    ]
-    return tree.Rule(tuple(atoms), body)
+    atoms = [spec.atom([_head_term(draw, drawer, type_) for type_ in spec.types]) for spec in heads]
+    return without_conditionals(tree.Rule(tuple(atoms), body))
 
 
-def _head_term(draw: Draw, bound: Typed, type_: str, recursive: bool) -> tree.Term:
-    if recursive:
+def _head_term(draw: Draw, drawer: BodyDrawer, type_: str) -> tree.Term:
+    bound = drawer.bound
+    if drawer.recursive:
         bound = {name: each for name, each in bound.items() if name not in ("m", "w")}
         return plain(draw, bound, type_)
-    return plain(draw, bound, type_) if draw(st.integers(0, 3)) else expression(draw, bound, type_)
+    kind = draw(st.integers(0, 7))
+    names = of_type(bound, "int") if type_ == "int" and "disjunction" in drawer.features else []
+    if kind == 0 and names:
+        return _quotient(draw, bound, tree.Variable(pick(draw, names)))
+    return expression(draw, bound, type_) if kind < 3 else plain(draw, bound, type_)
+
+
+def _quotient(draw: Draw, bound: Typed, divisor: tree.Variable) -> tree.Term:
+    """A conditional, one branch of which may fail where it is not taken."""
+    number = plain(draw, bound, "int")
+    test = tree.Comparison("!=", divisor, tree.Constant(0))
+    return tree.Conditional("if", (tree.Call("/", (number, divisor)), number), tree.Body((test,)))
 
 
 def _aggregated(draw: Draw, view: View, bound: Typed) -> tuple[tree.Term, ...]:

@@ -44,6 +44,7 @@ def _integer(draw: Draw, bound: Typed, functors: bool) -> tree.Term:
             "/",
             "%",
             "neg",
+            "abs",
             "min",
             "max",
             "band",
@@ -52,8 +53,8 @@ def _integer(draw: Draw, bound: Typed, functors: bool) -> tree.Term:
             *whole,
         ],
     )
-    if kind == "neg":
-        return tree.Call("neg", (left,))
+    if kind in ("neg", "abs"):
+        return tree.Call(kind, (left,))
     if kind == "strlen":
         return tree.Call("strlen", (plain(draw, bound, "str"),))
     if kind in ("year", "month", "day"):

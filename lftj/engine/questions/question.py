@@ -24,6 +24,7 @@ from lftj.program.stratification import Stratification, StratifiedProgram
 from lftj.scantree.frozen import frozen
 from lftj.syntax import tree
 from lftj.syntax.builder import to_tree
+from lftj.syntax.conditionals import has_conditionals, is_made, without_conditionals
 from lftj.syntax.parser import parse
 from lftj.syntax.source import join
 from lftj.types import INT
@@ -90,10 +91,10 @@ def question_body(question: object) -> tree.Body:
     if isinstance(question, str):
         return _parsed(question)
     node = to_tree(question)
-    if isinstance(node, tree.Body):
-        return node
     if isinstance(node, _LITERALS):
-        return tree.Body((node,), span=node.span)
+        node = tree.Body((node,), span=node.span)
+    if isinstance(node, tree.Body):
+        return without_conditionals(tree.Rule((), node)).body if has_conditionals(node) else node
     hint = "ask for an atom or a body: reach(1, y) & (y != 3)"
     raise ParseError(f"`{node}` is not a question", code="E103", hint=hint)
 
@@ -147,7 +148,9 @@ def asked(
     """
     if values is not None:
         program = replace(program, catalog=program.catalog.declare(values))
-    names = tuple(name for name in direct_names(body.literals) if not is_parameter(name))
+    names = tuple(
+        name for name in direct_names(body.literals) if not is_parameter(name) and not is_made(name)
+    )
     types = {variable.name: variable.type for variable in _variables(program, body)}
     schema = RelationSchema(QUESTION, tuple((name, types[name]) for name in names))
     head = tree.Atom(QUESTION, tuple(tree.Variable(name) for name in names), span=body.span)

@@ -39,7 +39,12 @@ _COMPARE = {COMPARISONS[operator]: compare for operator, compare in COMPARE.item
 _CHOICE = {code.LEAST: np.minimum, code.GREATEST: np.maximum}
 _WHOLE = frozenset((code.ADD, code.SUBTRACT, code.MULTIPLY))
 _LIMITS = frozenset((code.AT_LEAST, code.AT_MOST))
-_UNARY = frozenset((code.FLOAT_NEGATE, code.INT_TO_FLOAT))
+_UNARY: Mapping[int, Callable[[Operand], Operand | None]] = {
+    code.ABSOLUTE: lambda value: _absolute(_codes(value)),
+    code.FLOAT_NEGATE: lambda value: 0.0 - _floats(value),
+    code.FLOAT_ABSOLUTE: lambda value: np.abs(_floats(value)),
+    code.INT_TO_FLOAT: lambda value: _codes(value).astype(np.float64),
+}
 _KNOWN = frozenset((*_FLOAT, *_COMPARE, *_CHOICE, *_WHOLE, *_LIMITS, *_UNARY))
 
 
@@ -83,11 +88,7 @@ def column_values(
 
 def _applied(operation: int, left: Operand, right: Operand | None = None) -> Operand | None:
     if right is None:
-        return (
-            0.0 - _floats(left)
-            if operation == code.FLOAT_NEGATE
-            else _codes(left).astype(np.float64)
-        )
+        return _UNARY[operation](left)
     if operation in _FLOAT:
         with np.errstate(all="ignore"):
             found = _FLOAT[operation](_floats(left), _floats(right))
@@ -114,6 +115,10 @@ def _whole(operation: int, left: Operand, right: Operand) -> Operand | None:
     if most + other > _INT64_MAX:
         return None
     return left + right if operation == code.ADD else left - right
+
+
+def _absolute(values: Operand) -> Operand | None:
+    return np.abs(values) if len(values) and values.min() >= -_INT64_MAX else None
 
 
 def _magnitude(values: Operand) -> int:

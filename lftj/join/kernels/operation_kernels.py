@@ -90,6 +90,7 @@ EQUAL, NOT_EQUAL, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL = 60, 61, 62, 63, 64,
 TEXT_LESS, TEXT_LESS_EQUAL, TEXT_GREATER, TEXT_GREATER_EQUAL = 72, 73, 74, 75
 # with one operand
 NEGATE, BIT_NOT, LOGICAL_NOT, FLOAT_NEGATE, INT_TO_FLOAT, FLOAT_TO_INT = 80, 81, 82, 83, 84, 85
+ABSOLUTE, FLOAT_ABSOLUTE = 86, 87
 DAY_OF_TIME, YEAR, MONTH, DAY = 90, 91, 92, 93
 
 
@@ -187,6 +188,10 @@ def unary_operation(state, operation, value):
     """Operations with one operand."""
     if operation == NEGATE:
         return subtract(state, 0, value)
+    if operation == ABSOLUTE:
+        return value if value >= 0 else subtract(state, 0, value)
+    if operation == FLOAT_ABSOLUTE:
+        return float_code(abs(code_float(value)))
     if operation == BIT_NOT:
         return ~value
     if operation == LOGICAL_NOT:

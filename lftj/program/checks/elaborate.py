@@ -16,6 +16,8 @@ from lftj.errors import (
     TypeClashError,
     UnknownNameError,
     UnsafeRuleError,
+    ValueRangeError,
+    ValueTypeError,
 )
 from lftj.errors.nearest import closest
 from lftj.functions.aggregates import AGGREGATES, IN_BRACES, TEXTS, StateKind, listed, takes
@@ -28,6 +30,7 @@ from lftj.program.checked import (
     CheckedDisjunction,
     CheckedHead,
     CheckedHeadAggregate,
+    CheckedLiteral,
     CheckedNegation,
 )
 from lftj.program.checks.expressions import Expressions, located, unknown_aggregate
@@ -137,6 +140,14 @@ def _has_head_aggregate(term: tree.Term) -> bool:
 
 
 _FALSE = CheckedDisjunction(())
+_NO_VALUE = (ValueRangeError, ValueTypeError)
+
+
+def _is_false(literal: CheckedLiteral) -> bool:
+    """Test for a condition on constants that does not hold."""
+    return isinstance(literal, CheckedDisjunction) and all(
+        any(map(_is_false, branch.literals)) for branch in literal.branches
+    )
 
 
 class Elaborator(Expressions):
@@ -214,7 +225,11 @@ class Elaborator(Expressions):
         for name in direct_names(body.literals):
             self.number(name)
         for literal in body.literals:
+            known = len(self.errors)
             self._literal(literal)
+            if any(map(_is_false, self.literals)):  # so nothing behind it is computed
+                kept = [each for each in self.errors[known:] if not isinstance(each, _NO_VALUE)]
+                self.errors[known:] = kept
 
     def _literal(self, literal: tree.Literal) -> None:
         match literal:
@@ -232,7 +247,9 @@ class Elaborator(Expressions):
             case tree.Negation() if (atom := negated_atom(literal)) is not None:
                 self.literals.append(CheckedNegation(Block((self._atom(atom, negated=True),))))
             case tree.Negation():
-                self.literals.append(CheckedNegation(self.block(literal.body)))
+                known, block = len(self.errors), self.block(literal.body)
+                fails = not block.literals and len(self.errors) == known
+                self.literals.append(_FALSE if fails else CheckedNegation(block))
             case tree.Disjunction():
                 self.literals.append(
                     CheckedDisjunction(tuple(self.block(branch) for branch in literal.branches))

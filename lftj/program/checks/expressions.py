@@ -11,6 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
 from lftj.errors import (
     ArityError,
@@ -39,7 +40,7 @@ from lftj.program.signatures import (
     unknown_functor_hint,
 )
 from lftj.syntax import functors, tree
-from lftj.types import BOOL, FLOAT, INT, UNSIGNED, Type, Unsigned, code_of, plain
+from lftj.types import BOOL, DATE, FLOAT, INT, UNSIGNED, Type, Unsigned, code_of, plain
 
 
 def unknown_aggregate(name: str, catalog: Catalog) -> UnknownNameError:
@@ -234,6 +235,8 @@ class Expressions(ABC):
                 code="E121",
             )
         guesses = [self.inference.guess(arg) for arg in call.args]
+        if moves := FUNCTIONS[name].moves:
+            return self._times(call, moves["timestamp"], span)
         if guesses[0] and (found := conversion_of(name, guesses[0].type)):
             operator, result = found
             if operator is None:
@@ -243,10 +246,17 @@ class Expressions(ABC):
         if (functor := functor_of(name, kind)) is not None:
             return self._functor(functor, call.args, span, name)
         if name != "round" and not FUNCTIONS[name].conversions:
+            if guesses[0] is not None and guesses[0].type == DATE:
+                call = _of_days(call)
             return self._apply(call, *arithmetic_overload(call, guesses, expected), span)
         if guesses[0] is None:
             return self.term(call.args[0], None, "", span)
         return self._apply(call, *rounding_overload(call, guesses[0]), span)
+
+    def _times(self, call: tree.Call, factor: int, span: Span | None) -> Expression | None:
+        """A duration, as its number times how long one is."""
+        times = tree.Constant(factor, span=call.span)
+        return self._apply(replace(call, args=(*call.args, times)), "*", [INT, INT], INT, span)
 
     def _as(self, call: tree.Call, span: Span | None) -> Expression | None:
         """`as(x, T)`: a value as it is, where T is another name of its type, or both are integers.
@@ -272,7 +282,8 @@ class Expressions(ABC):
         if len(made) < len(args):
             return None
         folded = made[0]
-        for rest in [made[1:]] if operator not in ("min", "max") else [[arg] for arg in made[1:]]:
+        many = call.functor in FUNCTIONS and FUNCTIONS[call.functor].arity[1] is None
+        for rest in [[arg] for arg in made[1:]] if many else [made[1:]]:
             folded = fold(Apply(operator, (folded, *rest), result))
         return folded
 
@@ -314,6 +325,18 @@ class Expressions(ABC):
             self.errors.append(located(error, span))
             return None
         return bool(made.value) if isinstance(made, Value) else None
+
+
+def _of_days(call: tree.Call) -> tree.Call:
+    """The call, in which a date is moved by the days of a duration. Raises TypeClashError."""
+    for arg in call.args[1:]:
+        moves = FUNCTIONS[arg.functor].moves if isinstance(arg, tree.Call) else {}
+        if isinstance(arg, tree.Call) and moves:
+            if "date" not in moves:
+                message, hint = f"`{arg.functor}` does not move a date", "move it by days(n)"
+                raise TypeClashError(message, code="E132", span=arg.span, hint=hint)
+            return replace(call, args=(call.args[0], *arg.args))
+    return call
 
 
 def _of_range(guesses: list[Guess | None], expected: Type | None) -> Type | None:

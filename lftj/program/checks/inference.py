@@ -31,7 +31,8 @@ from lftj.syntax.functors import PREDICATES, PREFIX
 from lftj.types import BOOL, FLOAT, INT, STR, UNSIGNED, Type, type_of_value
 
 _OF_CLASS = {int: INT, float: FLOAT, str: STR, bool: BOOL}
-_OF_ONE_TYPE = BITWISE | {"min", "max", "range", "neg"}
+_ALIKE = {each.name for each in FUNCTIONS.values() if each.alike is not None}
+_OF_ONE_TYPE = BITWISE | _ALIKE | {"range"}
 """Functors whose arguments and result are of one type."""
 _CONVERTED = {
     each.name: next(iter(each.conversions.values()))[1]
@@ -104,7 +105,7 @@ class Inference:
         if name == "round" and len(guesses) == 2 and guesses[0] is not None:
             found = rounded_type(guesses[0].type, getattr(call.args[1], "value", None))
             return Guess(found, True) if found else None
-        if name in ("neg", "min", "max"):
+        if name in _ALIKE:
             found = common_type(guesses)
             return (
                 Guess(found, any(guess is not None and guess.firm for guess in guesses))
@@ -236,6 +237,9 @@ class Inference:
         if name == "round" and len(args) == 2:
             places = getattr(call.args[1], "value", None)
             return self._classes.operate(name, args[0], args[0], places)
+        if name in FUNCTIONS and FUNCTIONS[name].moves:
+            self._classes.ask(args[0], INT)
+            return self._classes.new(INT)
         known = FUNCTORS.get(name)
         if known is not None and name not in _CONVERTED:
             for arg, type in zip(args, known.argument_types(len(args)), strict=False):

@@ -14,7 +14,6 @@ from lftj.functions import FUNCTIONS
 from lftj.program.signatures import (
     Guess,
     common_type,
-    negated_type,
     operand_types,
     result_type,
     rounded_type,
@@ -50,14 +49,12 @@ def arithmetic_overload(
     ):
         guesses = [Guess(expected, True)] * len(guesses)
     operand = common_type(guesses) or expected or INT
-    if name == "neg":
-        return Overload(name, [operand], _admitted(name, negated_type(operand), operand))
+    if (alike := FUNCTIONS[name].alike) is not None:
+        result = _admitted(name, operand if alike(operand) else None, operand)
+        return Overload(name, [operand] * len(call.args), result)
     if name in PREFIX:
         operand = UNSIGNED if operand.unsigned else INT
         return Overload(name, [operand], operand)
-    if name in ("min", "max"):
-        result = _admitted(name, result_type(name, operand, operand), operand)
-        return Overload(name, [operand] * len(call.args), result)
     operands = operand_types(name, *guesses) or tuple(
         INT if guess is None else guess.type for guess in guesses
     )

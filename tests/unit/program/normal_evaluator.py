@@ -11,7 +11,15 @@ from typing import Any
 
 from lftj import functions
 from lftj.program import arithmetic
-from lftj.program.normal_form import AggregateTerm, Expression, FunctorRule, NormalRule, Ref, Value
+from lftj.program.normal_form import (
+    AggregateTerm,
+    Expression,
+    Filter,
+    FunctorRule,
+    NormalRule,
+    Ref,
+    Value,
+)
 from lftj.program.stratification import StratifiedProgram
 from lftj.proofs.aggregates import fold
 
@@ -58,7 +66,8 @@ def derive(rule: NormalRule | FunctorRule, relations: Relations) -> set[Row]:
     for env in assignments(rule, relations):
         key = tuple(env[term.variable] for term in rule.head if isinstance(term, Ref))
         groups.setdefault(key, []).append(env)
-    return {_row(rule, key, envs) for key, envs in groups.items()}
+    found = (_row(rule, key, envs) for key, envs in groups.items())
+    return {row for row in found if None not in row}
 
 
 def assignments(rule: NormalRule, relations: Relations) -> list[Env]:
@@ -71,21 +80,18 @@ def assignments(rule: NormalRule, relations: Relations) -> list[Env]:
             for row in relations[atom.relation]
             if (found := _match(atom.args, row, env)) is not None
         ]
-    waiting = list(rule.assignments)
+    waiting, tests = list(rule.assignments), list(rule.filters)
     while waiting:
+        # What a test refuses need not have a value.
+        known = [t for t in tests if all(_has(e, t.left) and _has(e, t.right) for e in envs)]
+        tests = [test for test in tests if test not in known]
+        envs = [env for env in envs if _all_hold(known, env)]
         ready = next(each for each in waiting if all(_has(env, each.expression) for env in envs))
         waiting.remove(ready)
         valued = ((env, value_of(ready.expression, env)) for env in envs)
         envs = [{**env, ready.variable: value} for env, value in valued
                 if env.get(ready.variable, value) == value]  # fmt: skip
-    envs = [
-        env
-        for env in envs
-        if all(
-            arithmetic.holds(t.operator, value_of(t.left, env), value_of(t.right, env))
-            for t in rule.filters
-        )
-    ]
+    envs = [env for env in envs if _all_hold(tests, env)]
     for atom in rule.negated:
         envs = [
             env
@@ -94,6 +100,13 @@ def assignments(rule: NormalRule, relations: Relations) -> list[Env]:
         ]
     assert all(len(env) == len(rule.variables) for env in envs)
     return list({tuple(sorted(env.items())): env for env in envs}.values())
+
+
+def _all_hold(tests: Iterable[Filter], env: Env) -> bool:
+    return all(
+        arithmetic.holds(test.operator, value_of(test.left, env), value_of(test.right, env))
+        for test in tests
+    )
 
 
 def value_of(expression: Expression, env: Env) -> object:

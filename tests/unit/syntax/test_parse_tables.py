@@ -15,6 +15,7 @@ TEXT = """
 reach(x, z) :- reach(x, y), edge(y, z), x < z + 1, !edge(_, "a"). // a path
 total(x, n) :- n = sum y : { edge(x, y) }.
 spread(any, d) :- edge(any, _), any - 1 > 0, any band 1 = 0, d = stddev y : { edge(any, y) }.
+safe(x, if(x != 0, 1 / x, 0)) :- edge(x, _), if((x > 0, x < 9), 1, 2) = 1.
 """
 
 
