@@ -45,7 +45,7 @@ expressions: list[lftj.Expression] = [
     lftj.round_(x, 1), lftj.range_(1, 3), lftj.to_date("2020-01-01"), lftj.to_float(x),
     lftj.to_number("1"), lftj.to_unsigned(x), lftj.min_(x), lftj.max_(x), lftj.mean(x),
     lftj.sum_(x), lftj.agg("total", x), lftj.aggregate("count", None, edge(x, y)),
-    lftj.fn.stddev(x), lftj.fn.any(y),
+    lftj.fn.stddev(x), lftj.fn.any(y), lftj.fn.if_(x > 1, abs(x), lftj.fn.hours(y)),
 ]  # fmt: skip
 formulas: list[lftj.Formula] = [
     lftj.contains("a", "ab"), lftj.match("a.*", "ab"), lftj.choice(x, y), edge(x, _),

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lftj import ProgramErrors, evaluate
 from lftj.errors import LftjError
 from lftj.explain.derivations.values import folded
 from lftj.functions import FUNCTIONS, FUNCTORS, OPERATORS, call, conversion_of, functor_of
@@ -184,3 +185,20 @@ def test_each_aggregate_has_a_record_that_its_readers_agree_with():
     assert not AGGREGATES["concat"].takes(0)
     assert not AGGREGATES["count"].takes(1)
     assert FUNCTIONS_IN_CYCLES == {"min": -1, "max": 1, "any": 1}
+
+
+@pytest.mark.parametrize("moved", ["d + hours(1)", "d - minutes(n)"])
+def test_a_date_is_moved_by_days_only(moved: str):
+    program = ".decl f(d: date, n: number) .decl v(d: date) "
+    with pytest.raises(ProgramErrors, match="does not move a date") as caught:
+        evaluate(f"{program}v({moved}) :- f(d, n).")
+    assert caught.value.errors[0].hint == "move it by days(n)"
+
+
+def test_constants_behind_what_never_holds_are_not_computed():
+    program = ".decl f(n: number) f(1). .decl v(n: number) "
+    assert evaluate(f"{program}v(x) :- f(_), (1 = 2, x = 1 / 0 ; 1 = 1, x = 3).")[
+        "v"
+    ].fetchall() == [(3,)]
+    with pytest.raises(ProgramErrors, match="division by zero"):
+        evaluate(f"{program}v(x) :- f(_), (1 = 1, x = 1 / 0 ; 1 = 2, x = 3).")

@@ -17,6 +17,9 @@ def test_questions_in_text_and_python(graph):
     assert graph.query("n = count : { edge(_, _) }").fetchall() == [(2,)]
     assert graph.query("edge(x, _) ; edge(_, x)").fetchall() == [(1,), (2,), (3,)]
     assert graph.query("reach(x, y), z = x * 10 + y, z > 12").fetchall() == [(1, 3, 13), (2, 3, 23)]
+    asked = graph.query("reach(x, y), z = if(x > 1, 10 / (x - 1), 0), if(y > 2, 1, 2) = 1")
+    assert (asked.columns, asked.fetchall()) == (("x", "y", "z"), [(1, 3, 0), (2, 3, 10)])
+    assert graph.query(reach(x, y) & (lftj.fn.if_(x > 1, 1, 2) == 1)).columns == ("x", "y")
     assert graph.query('edge(x, _), s = cat("n", to_string(x))').fetchall() == [
         (1, "n1"),
         (2, "n2"),
