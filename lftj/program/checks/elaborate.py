@@ -227,7 +227,8 @@ class Elaborator(Expressions):
         for literal in body.literals:
             known = len(self.errors)
             self._literal(literal)
-            if any(map(_is_false, self.literals)):  # so nothing behind it is computed
+            # Behind what never holds nothing is computed.
+            if len(self.errors) > known and any(map(_is_false, self.literals)):
                 kept = [each for each in self.errors[known:] if not isinstance(each, _NO_VALUE)]
                 self.errors[known:] = kept
 
