@@ -24,19 +24,19 @@ from lftj.views.strategies import OPTIONAL
 _RECURSION = frozenset(
     each.name for each in (*STRATA, *CLOSURES) if each.name in OPTIONAL and not each.needed
 )
-_COUNTS = frozenset({"counting at once", "counting", "counting from nothing", "long chains"})
-_RANKS = frozenset({"rederivation"})
+_RANKS = frozenset({"counting", "counting from nothing", "long chains"})
+_ROWS = frozenset({"rederivation"})
 _SEARCH = frozenset({"reachability"})
 _BEST = frozenset({"counting best values as they were", "counting best values", "improvement"})
 
 SETS: Mapping[str, frozenset[str]] = {
-    "counts": _COUNTS,
     "ranks": _RANKS,
+    "rows": _ROWS,
     "search": _SEARCH,
-    "counts and ranks": _COUNTS | _RANKS,
-    "search and ranks": _SEARCH | _RANKS,
+    "ranks and rows": _RANKS | _ROWS,
+    "search and rows": _SEARCH | _ROWS,
     "all but ranks": _RECURSION - _RANKS - _BEST,
-    "all but counts": _RECURSION - _COUNTS - _BEST,
+    "all but rows": _RECURSION - _ROWS - _BEST,
     "best values": _BEST,
     "searches of bodies": frozenset({"least values", "row scan", "star join"}),
     "updates of bodies": frozenset({"trace"}),

@@ -19,7 +19,7 @@ OURS, ANEW = "ours", "anew"
 _ALWAYS = 1e12
 """A share of an evaluation that no update ever takes."""
 _OPTIONAL = frozenset(each.name for each in STRATA if not each.needed)
-_COUNTS = {"counting at once", "counting", "counting from nothing"}
+_COUNTS = {"counting", "counting from nothing"}
 _BEST = {"counting best values as they were", "counting best values", "improvement"}
 
 
@@ -30,8 +30,8 @@ def _alone(*names: str, elastic: float = _ALWAYS) -> dict[str, Any]:
 WAYS: Mapping[str, dict[str, Any]] = {
     OURS: {},
     ANEW: {"elastic": 0.0},
-    "ranks": _alone("rederivation", *_BEST),
-    "counts": _alone(*_COUNTS, *_BEST, elastic=math.inf),
+    "rows": _alone("rederivation", *_BEST),
+    "ranks": _alone(*_COUNTS, *_BEST, elastic=math.inf),
     "search": _alone("reachability", *_BEST),
     "partitions": _alone("affected partitions", *_BEST),
 }

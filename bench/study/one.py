@@ -20,7 +20,7 @@ from bench.resident import forget_freed, peak_bytes
 from bench.study.workloads import BATCHES, WORKLOADS, Tables, Workload
 from lftj.views.strategies import OPTIONAL
 
-_COUNTING = {"counting", "counting at once", "counting from nothing"}
+_COUNTING = {"counting", "counting from nothing"}
 _WITHOUT = {
     "counting": set(OPTIONAL) - _COUNTING - {"update", "long chains", "walks"},
     "delete and re-derive": _COUNTING & set(OPTIONAL),

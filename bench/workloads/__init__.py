@@ -24,7 +24,6 @@ WORKLOADS: Mapping[str, Steps] = {
     "day plans": recursion.day_plans,
     "edges come": recursion.edges_come,
     "edges go": recursion.edges_go,
-    "university": recursion.university,
     "grid of roads": recursion.grid_of_roads,
     "roads close": recursion.roads_close,
     "first road closes": recursion.first_road_closes,

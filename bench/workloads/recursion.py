@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 import lftj
-from bench.engine import CLOSURE, program
+from bench.engine import CLOSURE
 from bench.graphs import random_forest, rmat
 
 
@@ -43,31 +43,6 @@ def day_plans(ws: lftj.Workspace) -> Iterator[None]:
             tx.delete("leg", gone)
         with ws.transaction() as tx:
             tx.insert("leg", gone)
-
-
-def university(ws: lftj.Workspace) -> Iterator[None]:
-    """RDFS over triples of a made university: a hundredth of them goes and comes."""
-    draw = np.random.default_rng(3)
-    people, courses = 3_000, 400
-    triples = [(f"class{n}", "rdfs:subClassOf", f"class{n // 2}") for n in range(2, 40)]
-    triples += [(f"part{n}", "rdfs:subPropertyOf", f"part{n // 3}") for n in range(3, 12)]
-    triples += [("takes", "rdfs:domain", "class30"), ("takes", "rdfs:range", "class31")]
-    triples += [("teaches", "rdfs:domain", "class20"), ("teaches", "rdfs:range", "class31")]
-    kind, course = draw.integers(1, 40, people), draw.integers(0, courses, (people, 4))
-    for person in range(people):
-        name = f"person{person}"
-        triples += [(name, "rdf:type", f"class{kind[person]}"), (name, "name", f"n{person}")]
-        triples += [(name, "takes", f"course{each}") for each in course[person, :3]]
-        triples += [(name, f"part{kind[person] % 12}", f"course{course[person, 3]}")]
-    ws.add_rules(program("rhodf"))
-    ws.load("triple", triples)
-    some = [triples[place] for place in draw.permutation(len(triples))[: len(triples) // 100]]
-    yield
-    for _ in range(5):
-        with ws.transaction() as tx:
-            tx.delete("triple", some)
-        with ws.transaction() as tx:
-            tx.insert("triple", some)
 
 
 ODD_AND_EVEN = """

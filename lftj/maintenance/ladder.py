@@ -15,13 +15,16 @@ from lftj.join.context import Context
 from lftj.join.run.evaluate import Columns
 from lftj.join.strategy import Exhausted, Strategy, walk
 from lftj.maintenance.bootstrap import Iterations
-from lftj.maintenance.counting.elastic import CountedAtOnce, CountedFromNothing, CountingUpdate
+from lftj.maintenance.counting.elastic import (
+    CountedFromNothing,
+    CountingUpdate,
+)
 from lftj.maintenance.counting.from_nothing import FromNothing, PatientlyFromNothing
 from lftj.maintenance.counting.long_chains import LongChains
 from lftj.maintenance.counting.rule_change import NO_CHANGE, RuleChange
 from lftj.maintenance.counting.stratum_change import Followed, StratumChange
 from lftj.maintenance.counting.stratum_state import Kept
-from lftj.maintenance.dred.by_rows import GrownRows, RankedRows, Rows
+from lftj.maintenance.dred.by_rows import GrownRows, Rows
 from lftj.maintenance.inputs.versions import Versions
 from lftj.maintenance.lattice.lattice_stratum import (
     BestUpdate,
@@ -43,11 +46,9 @@ STRATA: Sequence[type[Strategy[Followed]]] = (
     ImprovementFromNothing,
     GrownRows,
     Reachability,
-    Rows,
-    RankedRows,
-    AffectedPartitions,
-    CountedAtOnce,
     CountingUpdate,
+    Rows,
+    AffectedPartitions,
     CountedFromNothing,
     PatientlyFromNothing,
     LongChains,

@@ -8,7 +8,6 @@ from lftj.join.strategy import Exhausted, Strategy
 from lftj.maintenance.cost.cost_model import Meter, Spent
 from lftj.maintenance.counting.stratum_change import Followed, StratumChange
 from lftj.maintenance.counting.stratum_state import Uncounted
-from lftj.maintenance.deletion.trail import Trail
 from lftj.maintenance.semi_naive.packed_rows import Iteration
 from lftj.maintenance.separable.decomposable import walkable
 from lftj.scantree.rows import differences
@@ -41,8 +40,8 @@ class AffectedPartitions(Strategy[Followed]):
         versions, context = change.versions, change.context
         meter = Meter(context)
         old = touched.rows(versions)
-        ranks = self.state.ranks
-        trail: list[Iteration] | None = None if ranks is None else []
+        known = self.state.trail
+        trail: list[Iteration] | None = None if known is None else []
         new = change.close(touched.closure(versions, context, trail))
         if isinstance(new, Exhausted):
             return new._replace(state=self.state)
@@ -50,13 +49,11 @@ class AffectedPartitions(Strategy[Followed]):
         spent = meter.spent(sum(len(rows[0]) for rows in new.values()), walked)
         kept: Uncounted = self.state
         if not trail and any(len(rows[0]) for rows in new.values()):
-            ranks = None  # rows came that no iteration was noted for
-        elif isinstance(ranks, Trail):
+            known = None  # rows came that no iteration was noted for
+        elif known is not None:
             rows = sum(versions[name].count for name in change.schemas)
-            ranks = ranks.after(old, trail or (), rows)
-        elif ranks is not None:
-            ranks = ranks.after(old, trail or (), context.budget)
-        most = Spent(*map(max, spent, (kept.work, kept.steps, kept.counting)))
-        kept = replace(kept, **most._replace(iterations=spent.iterations)._asdict(), ranks=ranks)
+            known = known.after(old, trail or (), rows)
+        most = Spent(*map(max, spent, (kept.work, kept.steps)))
+        kept = replace(kept, **most._replace(iterations=spent.iterations)._asdict(), trail=known)
         deltas = {name: Delta(*differences(new[name], old[name])) for name in change.schemas}
         return Followed(deltas, kept, "parts")

@@ -43,12 +43,10 @@ class CountingTuning:
 
     # ── counts ────────────────────────────────────────────────────────────────────────────────────
     # Watched by `elastic_worst` and `rmat1k_edit_ms` of `bench recursion`.
-    elastic_steps: int = 4_000_000
-    """Cost that an update of a stratum may have in any case: some twenty milliseconds."""
+    elastic_steps: int = 2_000_000
+    """Cost that an update of a stratum may have in any case: some ten milliseconds."""
     elastic_forecast: int = 2
     """Times its share that a forecast may say which goes by a bootstrap alone."""
-    given_rows: int = 1000
-    """Rows given at once from which on proofs are counted from the beginning."""
 
     # ── iterations of few rows ────────────────────────────────────────────────────────────────────
     # Watched by `chain_us_per_round` and `shortest_edit` of `bench recursion`.
@@ -64,26 +62,16 @@ class CountingTuning:
     # ── deletions without counts ──────────────────────────────────────────────────────────────────
     # Watched by `elastic_worst`, `galen_edit_ratio` and `add_rule_ms` of `bench recursion`.
     rows_steps: int = 20_000_000
-    """Cost that a change may have where nobody knows what an evaluation takes, and regret below
-    which no counts are made: a tenth of a second.
+    """Cost that a change may have where nobody knows what an evaluation takes: a tenth of a
+    second.
     """
     rows_least: int = 500_000
     """Cost that a change may have even where an evaluation takes less: some milliseconds."""
     rows_begun: int = 125_000
     """The same where there were no rows, so that an evaluation finds nothing else."""
     rows_worth: float = 0.5
-    """Share of an evaluation that a deletion may cost: as much is lost where it is given up, and a
-    commit that lost it in one stratum may lose less in the next.
-    """
+    """Share of an evaluation that a search may cost: as much is lost where it is given up."""
     rows_tried: float = 0.125
-    """Share of an evaluation that a deletion may cost before ranks are made for it, or proofs
-    counted; and one of a large share of what is read.
-    """
-    rows_counted: float = 2.2
-    """Evaluations that counting proofs may cost to be preferred to ranks then. Counts that cost
-    more have a price that is as many times as high.
-    """
-    ranked_plan: int = 200_000
-    """Cost of planning an atom over ranked rows. A deletion has to have as much left, and what
-    making ranks takes.
+    """Share of an evaluation that a deletion may cost where no ranks are known, or where it is a
+    large share of what is read.
     """

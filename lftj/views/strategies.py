@@ -43,7 +43,14 @@ GATES = (
 """The gate of each way and aid that can be switched off: the benchmark that loses most without it.
 """
 
-GONE = {"guarded groups": "delta queries", "small fixpoint": "iterations"}
+GONE = {
+    "guarded groups": "delta queries",
+    "small fixpoint": "iterations",
+    "counting at once": "counting",
+    "by groups": "full evaluation",
+    "projection": "full evaluation",
+    "without a state": "full evaluation",
+}
 """Strategies of earlier versions, and those that do their work now."""
 
 
@@ -54,7 +61,8 @@ def check_without(tuning: Tuning) -> None:
             continue
         what = "cannot be switched off" if name in NAMES else "is no strategy"
         if name in GONE:
-            what = f"is gone: `{GONE[name]}` took its place, and cannot be switched off"
+            stays = "" if GONE[name] in OPTIONAL else ", and cannot be switched off"
+            what = f"is gone: `{GONE[name]}` took its place{stays}"
         known = ", ".join(f"`{each}`" for each in (*OPTIONAL, *AIDS))
         raise DeclarationError(
             f"Tuning: `{name}` in `without` {what}", hint=f"those that can be: {known}"

@@ -17,7 +17,7 @@ from tests.oracle.test_recursion import recursive_histories
 from tests.strategies.histories import History, Step, histories
 
 SUBSETS = st.frozensets(st.sampled_from([*OPTIONAL, *AIDS]), min_size=1)
-EAGER = {"compiled_patience": 1, "given_rows": 0, "chain_iterations": 1, "chain_rest": 0}
+EAGER = {"compiled_patience": 1, "chain_iterations": 1, "chain_rest": 0}
 """Thresholds by which strategies for many rows are tried on few."""
 
 

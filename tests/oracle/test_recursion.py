@@ -17,8 +17,7 @@ from tests.strategies.histories import Transact as Transaction
 from tests.strategies.programs import Program, View, rule_for
 from tests.strategies.schemas import BASES, Spec, databases
 from tests.strategies.terms import Draw
-from tests.unit.recursion.stratum import check, check_ranks
-from tests.unit.recursion.test_ranks import AT_ONCE
+from tests.unit.recursion.stratum import check, counted_at_once
 
 
 @st.composite
@@ -52,7 +51,8 @@ def recursive_histories(draw: Draw, max_steps: int = 6) -> History:
 @given(recursive_histories())
 @settings(max_examples=2 * settings().max_examples)
 def test_oracle_states_of_recursive_strata_equal_a_bootstrap(history: History):
-    _follow(history)
+    with counted_at_once():
+        _follow(history)
 
 
 @given(recursive_histories())
@@ -61,9 +61,9 @@ def test_oracle_states_by_an_update_from_nothing_equal_a_bootstrap(history: Hist
 
 
 @given(recursive_histories())
-def test_oracle_rows_followed_by_ranks_equal_a_bootstrap(history: History):
-    ways = frozenset(each.name for each in STRATA if not each.needed) - {"rederivation"}
-    _follow(history, tuning=lftj.Tuning(**AT_ONCE, without=ways), elastic=1e9)
+def test_oracle_supports_are_those_of_a_recount(history: History):
+    ways = frozenset(each.name for each in STRATA if not each.needed) - {"counting", "rederivation"}
+    _follow(history, tuning=lftj.Tuning(without=ways), elastic=1e9)
 
 
 def _follow(history: History, **options: Any) -> None:
@@ -81,5 +81,4 @@ def _follow(history: History, **options: Any) -> None:
     for step in history.steps:
         pair.step(step)
         check(pair.workspace)
-        check_ranks(pair.workspace)
     assert pair.workspace.verify() == []

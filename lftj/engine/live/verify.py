@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, TypeGuard
 
 from lftj.engine.calls.limits import short_of_memory
 from lftj.engine.versions.result import Result
@@ -11,10 +11,10 @@ from lftj.engine.versions.state import State
 from lftj.program.normal_form import RelationSchema
 from lftj.scantree.frozen import frozen
 from lftj.scantree.process.interrupts import interrupts_as_such
-from lftj.scantree.rows import difference
+from lftj.scantree.rows import difference, differences
 from lftj.storage.delta import Delta
 from lftj.storage.relation import RelationVersion
-from lftj.types import INT
+from lftj.types import INT, Type
 from lftj.views.arms import JoinArm
 from lftj.views.join_node import JoinState
 from lftj.views.runner import refresh
@@ -23,6 +23,7 @@ from lftj.views.union_node import UnionState
 
 if TYPE_CHECKING:
     from lftj.engine.live.engine import Engine
+    from lftj.maintenance.counting.stratum_state import StratumState
 
 
 @frozen(guarded=True)
@@ -70,6 +71,7 @@ def _discrepancies(engine: Engine, state: State) -> Iterator[Discrepancy]:
             yield Discrepancy(
                 name, engine.change_set(state.version, program.relations[name], delta)
             )
+    yield from _recounted(engine, state)
     for name in sorted(derived):
         supports = _supports(engine, state, name, fresh.states)
         if supports is not None:
@@ -78,6 +80,35 @@ def _discrepancies(engine: Engine, state: State) -> Iterator[Discrepancy]:
         if len(delta):
             schema = program.relations[name]
             yield Discrepancy(name, engine.change_set(state.version, schema, delta))
+
+
+def _recounted(engine: Engine, state: State) -> Iterator[Discrepancy]:
+    """The supports of recursive strata that are not the numbers of derivations from lower ranks."""
+    for kept in state.heads.values():
+        if not _has_ranks(kept) or kept.candidates:
+            continue
+        from lftj.maintenance.counting.recount import recounted
+        from lftj.maintenance.lattice.optimal_support import WithBest
+
+        relations = WithBest(state.database, state.database, kept.lattices)
+        context = engine.context(state.aggregates)
+        for name, (rows, words, right) in recounted(kept, relations, context).items():
+            delta = Delta(*differences([*rows, words], [*rows, right])[::-1])
+            if len(delta):
+                columns = state.program.stratified.relations[name].columns
+                yield _in_supports(engine, state, name, columns, delta)
+
+
+def _has_ranks(kept: object) -> TypeGuard[StratumState]:
+    """Test for the state of a recursive stratum, whose module a program without one never loads."""
+    return type(kept).__name__ == "StratumState"
+
+
+def _in_supports(
+    engine: Engine, state: State, name: str, columns: Sequence[tuple[str, Type]], delta: Delta
+) -> Discrepancy:
+    schema = RelationSchema(f"{name} (supports)", (*(columns or (("", INT),)), ("supports", INT)))
+    return Discrepancy(schema.name, engine.change_set(state.version, schema, delta))
 
 
 def _supports(engine: Engine, state: State, name: str, anew: ViewStates) -> Discrepancy | None:
@@ -98,8 +129,7 @@ def _supports(engine: Engine, state: State, name: str, anew: ViewStates) -> Disc
     if not len(delta):
         return None
     columns = state.program.stratified.relations[name].columns
-    schema = RelationSchema(f"{name} (supports)", (*(columns or (("", INT),)), ("supports", INT)))
-    return Discrepancy(schema.name, engine.change_set(state.version, schema, delta))
+    return _in_supports(engine, state, name, columns, delta)
 
 
 def _traced(union: UnionState, states: ViewStates) -> bool:

@@ -140,7 +140,7 @@ lftj.maintenance.semi_naive.row_set_kernels fill W U32 i
 lftj.maintenance.semi_naive.row_set_kernels fill W W i
 lftj.maintenance.separable.walk_kernels invert W W W W
 lftj.maintenance.semi_naive.proof_table_kernels rehash W i i W i
-lftj.maintenance.counting.apply_iteration_kernels judge_rows B W W i W W
+lftj.maintenance.counting.apply_iteration_kernels judge_rows B W W i i W W
 lftj.maintenance.counting.apply_iteration_kernels tell_iterations R i W
 lftj.maintenance.separable.walk_kernels take
   lftj.maintenance.separable.walk_kernels.Reached:I8,W,W,W i W

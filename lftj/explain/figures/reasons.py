@@ -20,9 +20,9 @@ STRATEGIES = {
     "rederivation": "rows that may have lost a proof go, those with another one come back, and new "
     "ones come",
     "affected partitions": "only the partitions that the change touches are derived anew",
-    "counting at once": "it is evaluated from nothing, and proofs are counted on the way",
-    "counting": "iterations and numbers of proofs are updated, row by row",
-    "counting from nothing": "counts have become worth their price, and are made from nothing",
+    "counting": "a row keeps a rank and the number of its proofs from lower ranks, and goes with "
+    "the last of them",
+    "counting from nothing": "rows are chosen by iteration, so proofs are counted by iterations",
     "from nothing": "the stratum is derived from nothing, without counts",
     "long chains": "iterations find few rows each, so a compiled loop goes through them",
     "walks": "a graph is walked from each value that recursion keeps",

@@ -21,6 +21,10 @@ STEP = 4
 """A step of a join in a bootstrap, or in an update by rows; one of a walk counts once."""
 CANDIDATE = 1
 """One that ends in a row which may be new, of a bootstrap that does not count."""
+QUERY = 5_000
+"""A query of an update, however little it finds."""
+PROVEN = 8
+"""A derivation that it finds."""
 PROOF = 8
 """A proof that is added to its row's count in a bootstrap by joins."""
 ROW = 60
@@ -45,9 +49,8 @@ and points-to analyses.
 """
 LOOK_UP = 150
 """A row that an update looks up."""
-RANKED = 12
+RANKED = 16
 """A row that is given its rank."""
-_COUNTING = 2  # bootstraps that counting proofs takes at least
 _MOVE = 40  # a row changed in one key order
 _PAGE = 450  # a page that is copied for it
 _ROWS = 256  # on a page, at least
@@ -82,13 +85,12 @@ def joins_alone(steps: int, candidates: int) -> int:
 
 
 class Spent(NamedTuple):
-    """Cost of a bootstrap that does not count, its kernel steps, the expected cost of one that
-    counts, and what of the cost is that of iterations, however little they find.
+    """Cost of a bootstrap that does not count, its kernel steps, and what of the cost is that of
+    iterations, however little they find.
     """
 
     work: int
     steps: int
-    counting: int
     iterations: int = 0
 
 
@@ -107,7 +109,7 @@ class Meter:
         steps, candidates = context.budget.work - work, context.budget.found - found
         if walked:
             alone = WALKED_ALONE * rows + steps // STEPS_OF_WALKS
-            return Spent(alone, steps, _COUNTING * alone)
+            return Spent(alone, steps)
         iterations = context.budget.iterated - iterated
         alone = (
             ROW_ALONE * rows
@@ -116,6 +118,4 @@ class Meter:
             - laid
             + iterations
         )
-        # each candidate is a proof to be counted
-        counting = max(_COUNTING * alone, STEP * steps + PROOF * candidates + ROW * rows)
-        return Spent(alone, steps, counting, iterations)
+        return Spent(alone, steps, iterations)

@@ -36,7 +36,8 @@ LAST_LOST = 8
 OWN = 9
 DOMAIN = 10  # columns of the choice domain
 BY_DOMAIN = 11  # a tree of the rows accepted whose order begins with these
-RELATION_WORDS = 12
+FIXED = 12  # 1: ranks stay while rows do
+RELATION_WORDS = 13
 
 # words of a tree's record
 ROOT = 0
@@ -51,10 +52,12 @@ NOTHING = 0
 RECOUNTED = 1
 FOUND = 2
 LOST = 3
-BROKEN = 4
+DOUBTED = 4  # its support was not counted, and it may have lost all
+BROKEN = 5
 
 HALF = 32  # bits of a standing that count proofs
 LOWER = (1 << HALF) - 1
+UNCOUNTED = 1 << 31  # see `derivation_count`
 NOWHERE = -1  # where a row stood that was not there
 
 
@@ -135,6 +138,7 @@ def judge(memory, trees, relation, due, first, last, rows, stood, kinds):
     """
     arity = trees.relations[relation, ARITY]
     identity = trees.relations[relation, OWN]
+    fixed = trees.relations[relation, FIXED] == 1
     root, height = trees.records[identity, ROOT], trees.records[identity, HEIGHT]
     layout = trees.layouts[identity]
     iteration = due[first, DUE_IN]
@@ -148,16 +152,19 @@ def judge(memory, trees, relation, due, first, last, rows, stood, kinds):
         kinds[i] = NOTHING
         if count == 0 or (leaf != 0 and stood[i] < iteration):
             continue
-        here = leaf != 0 and stood[i] == iteration
+        here = leaf != 0 and (fixed or stood[i] == iteration)
         if here:
             count += word & LOWER
-        if count < 0 or count > LOWER:
+        uncounted = here and (word & LOWER) >= UNCOUNTED
+        if uncounted:
+            kinds[i] = RECOUNTED if count > UNCOUNTED else DOUBTED
+        elif count < 0 or count >= UNCOUNTED:
             kinds[i] = BROKEN
         elif here:
             kinds[i] = RECOUNTED if count > 0 else LOST
         else:
             kinds[i] = FOUND
-        rows[arity, i] = (iteration << HALF) | count
+        rows[arity, i] = ((stood[i] if here else iteration) << HALF) | count
 
 
 @compiled
@@ -284,9 +291,9 @@ def tell_iterations(found, first, iterations):
 
 
 @compiled
-def judge_rows(present, words, counts, iteration, kinds, stood):
+def judge_rows(present, words, counts, iteration, fixed, kinds, stood):
     """Decide which due rows are FOUND in this iteration, RECOUNTED or LOST, and the iteration of
-    each: into `kinds` and `stood`.
+    each: into `kinds` and `stood`. `fixed`: ranks stay while rows do.
 
     `words` become the rows' new derivation counts. Return the least number of proofs that a row is
     left with, and the greatest.
@@ -298,14 +305,18 @@ def judge_rows(present, words, counts, iteration, kinds, stood):
         kinds[i] = NOTHING
         if stood[i] < iteration or counts[i] == 0:
             continue
-        here = stood[i] == iteration
+        here = stood[i] != NEVER and (fixed or stood[i] == iteration)
         count = counts[i] + (word & LOWER if here else 0)
+        if here and word & LOWER >= UNCOUNTED:
+            words[i] = (stood[i] << HALF) | count
+            kinds[i] = RECOUNTED if count > UNCOUNTED else DOUBTED
+            continue
         least, most = min(least, count), max(most, count)
         if here:
             kinds[i] = RECOUNTED if count > 0 else LOST
         elif count > 0:
             kinds[i] = FOUND
-        words[i] = (iteration << HALF) | count
+        words[i] = ((stood[i] if here else iteration) << HALF) | count
     return least, most
 
 

@@ -50,12 +50,13 @@ class CompiledIterations(CompiledRuns):
         questions: Callable[[], Iterable[Question]],
         readings: dict[str, RelationVersion],
         context: Context,
+        fixed: bool,
     ):
         super().__init__(_COMPILED_ROWS, at.RUN_WORDS, context)
         self.assignments = 0
         self.went = False  # whether any iterations were left to a run
         self.plans: dict[Question, PreparedPlan] = {}
-        self._choosing = choosing
+        self._choosing, self._fixed = choosing, fixed
         self._names = list(schemas)
         self._widths = [stored_width(schema.arity) for schema in schemas.values()]
         self._questions_of_update = questions
@@ -129,7 +130,9 @@ class CompiledIterations(CompiledRuns):
             bindings = {
                 question: prepared.bind(self._readings) for question, prepared in self.plans.items()
             }
-            trees = TreeTable(relations, self._choosing, self.plans, context.resources.arena)
+            trees = TreeTable(
+                relations, self._choosing, self.plans, context.resources.arena, self._fixed
+            )
             questions = question_words(self._questions, self.plans, trees, bindings, self._names)
             control[at.NEED] = trees.room_for(self._few)
             trees.hold()

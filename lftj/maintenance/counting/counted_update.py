@@ -4,15 +4,15 @@ nothing that it may take, and what is known when that is spent.
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
-from dataclasses import replace
 from typing import Protocol
 
 from lftj.errors import ValueRangeError
 from lftj.join.strategy import Cost, Exhausted, Strategy, Why
-from lftj.maintenance.counting.forecast import allowance, disappointed
-from lftj.maintenance.counting.stratum_change import Followed, StratumChange, given_up
-from lftj.maintenance.counting.stratum_state import StratumState
+from lftj.maintenance.cost.cost_model import STEP
+from lftj.maintenance.counting.stratum_change import Followed, StratumChange
+from lftj.maintenance.counting.stratum_state import UNCOUNTABLE, StratumState
 from lftj.storage.delta import Delta
 
 
@@ -46,14 +46,25 @@ class CountedUpdate(Strategy[Followed]):
         """The update, of which nothing is done yet."""
 
     def forecast(self) -> Cost:
-        """The share of the last evaluation that counted, or a little."""
-        allowed = allowance(self.state, self.change.below, self.change.context)
-        return Cost(allowed=allowed, worthwhile=allowed is not None)
+        """A share of an evaluation, or a little. What the commit lost in other strata is taken off;
+        where the share of what changed speaks against following, it is only tried out.
+        """
+        change, context, kept = self.change, self.change.context, self.state
+        if change.hopeless(kept):
+            return Cost(worthwhile=False)
+        if math.isinf(context.fraction):
+            return Cost(price=STEP)
+        tuning, instead, share = context.tuning, change.instead(kept), change.share
+        if change.below.hopeless(instead, kept.steps, context):
+            share = min(share, tuning.rows_tried)
+        most = max(tuning.elastic_steps, int(share * instead) - context.budget.lost)
+        return Cost(allowed=most, price=STEP)
 
     def run(self) -> Followed | Exhausted:
         """The stratum, updated."""
         change, budget = self.change, self.change.context.budget
-        update, before = self.begin(), budget.spent
+        before = budget.spent
+        update = self.begin()
         try:
             state, deltas = update.run()
         except (ValueRangeError, OverflowError):
@@ -61,19 +72,11 @@ class CountedUpdate(Strategy[Followed]):
             # and an inserted row make together, and their values may leave their types: evaluation
             # from nothing decides about failures.
             return Exhausted(Why.VALUES, self.state)
-        if state is None:
-            after = given_up(self.state.failures + 1)
-        else:
-            spent, rows = budget.spent - before, change.below.rows
-            state = state.experienced(spent, rows)
-            after = replace(state, used=not change.proven, failures=0)
+        rows = change.below.rows
+        after = UNCOUNTABLE if state is None else state.experienced(budget.spent - before, rows)
         outcome = "bootstrap" if change.proven else "update"
-        return Followed(deltas, after, outcome, change.below.rows, update.assignments)
+        return Followed(deltas, after, outcome, rows, update.assignments)
 
     def stopped(self, allowed: int) -> Exhausted:
         """The state, which expects more of the next one."""
-        change = self.change
-        return Exhausted(
-            Why.BUDGET,
-            disappointed(self.state, allowed, change.below),
-        )
+        return Exhausted(Why.BUDGET, self.change.disappointed(self.state, allowed))

@@ -11,7 +11,11 @@ import numpy as np
 PROOF_BITS = 32
 """The lower half."""
 _LOWER = (1 << PROOF_BITS) - 1
-MOST_PROOFS = _LOWER
+UNCOUNTED = 1 << (PROOF_BITS - 1)
+"""The proofs of a row that are not counted: what was won since, less what was lost, is added to
+this.
+"""
+MOST_PROOFS = UNCOUNTED - 1
 _MOST_ITERATIONS = (1 << (PROOF_BITS - 1)) - 1
 
 
@@ -26,6 +30,11 @@ def standing(iterations: np.ndarray, proofs: np.ndarray | None = None) -> np.nda
     ):
         raise OverflowError("a row has more proofs than can be counted")
     return (iterations << PROOF_BITS) | proofs
+
+
+def uncounted(ranks: np.ndarray) -> np.ndarray:
+    """The words of rows with these ranks whose proofs are not counted."""
+    return (ranks << PROOF_BITS) | UNCOUNTED
 
 
 def moved_standing(iterations: np.ndarray) -> np.ndarray:

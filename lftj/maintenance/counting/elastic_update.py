@@ -32,21 +32,23 @@ from dataclasses import replace
 import numpy as np
 
 from lftj.join.context import Context
-from lftj.maintenance.cost.cost_model import ITERATION, LOOK_UP, change_of
+from lftj.maintenance.cost.cost_model import ITERATION, LOOK_UP, PROVEN, QUERY, change_of
 from lftj.maintenance.counting import apply_iteration_kernels as at
 from lftj.maintenance.counting.apply_iteration_kernels import GONE, judge_rows
 from lftj.maintenance.counting.choice_update import Choosing
 from lftj.maintenance.counting.compiled_iterations import CompiledIterations
 from lftj.maintenance.counting.derivation_count import standing
 from lftj.maintenance.counting.derivation_queue import Counted, DerivationQueue
+from lftj.maintenance.counting.doubted_rows import judged
 from lftj.maintenance.counting.elastic_query import ElasticQuery, Proofs
 from lftj.maintenance.counting.iterated_relation import IteratedRelation, iterated_schema
 from lftj.maintenance.counting.iteration_tables import Question
 from lftj.maintenance.counting.moves import ComeAndGone, MovedRows, Moves
-from lftj.maintenance.counting.rule_queries import Readings, readers_of
+from lftj.maintenance.counting.rule_queries import Readings, RuleQueries, readers_of
 from lftj.maintenance.counting.stratum_state import StratumState
 from lftj.maintenance.inputs.versions import CHANGE, Versions
 from lftj.program.normal_form import NormalRule
+from lftj.scantree.rows import difference
 from lftj.storage.database import base_name
 from lftj.storage.delta import Columns, Delta, stored_width
 from lftj.storage.transient_relation import TransientRelation
@@ -62,6 +64,7 @@ class ElasticUpdate:
         self, state: StratumState, rules: Iterable[NormalRule], versions: Versions, context: Context
     ):
         self.state = state
+        self.fixed = not state.least
         self.versions = versions
         self.context = context
         self.rules = state.queries_of(rules)
@@ -98,7 +101,12 @@ class ElasticUpdate:
         """
         self._changes_below()
         iterations = CompiledIterations(
-            self.state.schemas, self.choosing, self._questions, self.readings, self.context
+            self.state.schemas,
+            self.choosing,
+            self._questions,
+            self.readings,
+            self.context,
+            self.fixed,
         )
         while (due := self.waiting.take()) is not None:
             self._iteration(*due)
@@ -159,15 +167,14 @@ class ElasticUpdate:
 
     def _ask(self, query: ElasticQuery) -> Proofs:
         self.asked[query] = None
-        return query.run(self.readings, self.context)
+        found = query.run(self.readings, self.context)
+        self.context.budget.charge(QUERY + PROVEN * len(found.counts))
+        return found
 
     # ── one iteration ─────────────────────────────────────────────────────────────────────────────
     def _iteration(self, iteration: int, due: Mapping[str, Counted]) -> None:
         self.context.budget.charge(ITERATION)
         moves = {name: self._apply(name, iteration, counted) for name, counted in due.items()}
-        for name, each in moves.items():
-            if each is not None and len(each.lost[0]):
-                self._rediscover(name, iteration, each.lost)
         moved = {
             name: seen
             for name, each in moves.items()
@@ -195,9 +202,10 @@ class ElasticUpdate:
         self.context.budget.charge(len(counts) * LOOK_UP)
         present, words = relation.standings(rows)
         kinds, stood = np.empty_like(counts), np.empty_like(counts)
-        least, most = judge_rows(present, words, counts, iteration, kinds, stood)
+        least, most = judge_rows(present, words, counts, iteration, int(self.fixed), kinds, stood)
         assert least >= 0, "more proofs lost than there were"
         standing(np.array([iteration]), np.array([most]))  # raises where a word has no room for it
+        asked = self._ask_doubted(name, iteration, rows, words, kinds)
         changed = np.flatnonzero(kinds)
         kinds, changes = (
             kinds.take(changed),
@@ -219,12 +227,47 @@ class ElasticUpdate:
             choosing.rows = after
         if not moving:
             return None
+        self._seek(name, iteration, difference(lost_rows, asked) if asked else lost_rows)
         return Moves(
             found_rows[:-1],
             stood.take(changed).take(found),
             lost_rows,
-            np.full(len(lost), iteration),
+            stood.take(changed).take(lost),
         )
+
+    def _ask_doubted(
+        self, name: str, iteration: int, rows: Columns, words: np.ndarray, kinds: np.ndarray
+    ) -> Columns | None:
+        """Count the support of rows in doubt, which changes `words` and `kinds`. What is known of
+        those that fall waits; they are returned, None where nothing was in doubt.
+        """
+        places = np.flatnonzero(kinds == at.DOUBTED)
+        if not len(places):
+            return None
+        doubted = [column.take(places) for column in rows]
+        _, before = self.state.relations[name].standings(doubted)
+        base, given = base_name(name), np.zeros(len(places), np.bool_)
+        if base in self.versions:
+            given = self.versions.before(base).contains(doubted)
+        self.context.budget.charge(2 * len(places) * LOOK_UP)
+        found = self._derivations(name, doubted, self.state.rules)
+        words[places], falls, later = judged(doubted, before, words.take(places), given, found)
+        kinds[places] = np.where(falls, at.LOST, at.RECOUNTED)
+        self.waiting.add(name, later)
+        return [column[falls] for column in doubted]
+
+    def _derivations(
+        self, name: str, rows: Columns, rules: Iterable[RuleQueries]
+    ) -> Iterator[Proofs]:
+        """The derivations of rows by these rules, as they were before the update."""
+        self.readings[Source(name, Role.DELETED)] = sought = TransientRelation(
+            self.over_deleting[name], self.context.resources.arena, rows
+        )
+        for queries in rules:
+            if queries.rule.relation == name and queries.rediscovery.may_match(
+                sought, self.context
+            ):
+                yield self._ask(queries.rediscovery)
 
     def _seen(
         self, name: str, iteration: int, due: Columns, moves: Moves | None
@@ -262,21 +305,16 @@ class ElasticUpdate:
     def _become(self, name: str, after: IteratedRelation) -> None:
         self.relations[name] = self.readings[Source(name, Role.ITERATED)] = after
 
-    def _rediscover(self, name: str, iteration: int, lost: Columns) -> None:
+    def _seek(self, name: str, iteration: int, lost: Columns) -> None:
         """Let the proofs that lost rows had in later iterations wait there."""
-        self.readings[Source(name, Role.DELETED)] = deleted = TransientRelation(
-            self.over_deleting[name], self.context.resources.arena, lost
-        )
-        for queries in self.state.rules:
-            if queries.rule.relation != name or not queries.recursive:
-                continue
-            if queries.rediscovery.may_match(deleted, self.context):
-                rows, iterations, counts = self._ask(queries.rediscovery)
-                later = iterations > iteration
-                self.waiting.add(
-                    name,
-                    Proofs([column[later] for column in rows], iterations[later], counts[later]),
-                )
+        if not len(lost[0]):
+            return
+        recursive = (queries for queries in self.state.rules if queries.recursive)
+        for rows, iterations, counts in self._derivations(name, lost, recursive):
+            later = iterations > iteration
+            self.waiting.add(
+                name, Proofs([column[later] for column in rows], iterations[later], counts[later])
+            )
 
     # ── the end ───────────────────────────────────────────────────────────────────────────────────
     def _finished(self) -> StratumState:

@@ -8,16 +8,14 @@ from dataclasses import replace
 
 from lftj.join.run.evaluate import Columns
 from lftj.join.strategy import Exhausted, Strategy, Why
-from lftj.maintenance.cost.cost_model import TOUCHED, Meter
+from lftj.maintenance.cost.cost_model import Meter
 from lftj.maintenance.counting.patience import Patience
 from lftj.maintenance.counting.stratum_change import Followed, StratumChange
 from lftj.maintenance.counting.stratum_state import (
-    ELASTIC_FORGETTING,
-    ROWS_ITERATIONS,
     UNCOUNTABLE,
     Uncounted,
 )
-from lftj.maintenance.deletion.trail import Trail
+from lftj.maintenance.counting.trail import Trail
 from lftj.maintenance.semi_naive.closure import Closure
 from lftj.maintenance.semi_naive.packed_rows import Iteration
 
@@ -47,9 +45,7 @@ class FromNothing(Strategy[Followed]):
         )
         if isinstance(found, Exhausted):
             return found._replace(state=kept)
-        most = ROWS_ITERATIONS
-        noted = trail if trail and len(trail) <= most else None
-        kept = replace(kept, ranks=None if noted is None else Trail.of(change.schemas, noted))
+        kept = replace(kept, trail=Trail.of(change.schemas, trail) if trail else None)
         return self._found(found, kept, meter)
 
     @property
@@ -61,9 +57,8 @@ class FromNothing(Strategy[Followed]):
         return (
             change.keeps_counts
             and change.countable
-            and not (change.choice or change.lattices)
+            and not (change.least or change.lattices)
             and all(schema.arity for schema in change.schemas.values())
-            and change.walk is None
         )
 
     def _kept(self) -> Uncounted:
@@ -77,15 +72,8 @@ class FromNothing(Strategy[Followed]):
         change = self.change
         rows = sum(len(columns[0]) for columns in found.values())
         spent = meter.spent(rows, change.walk is not None)
-        kept, deltas = replace(kept, **spent._asdict()), change.net(found)
-        unbegun = change.gave_up(Why.FORECAST) and isinstance(self.state, Uncounted)
-        if unbegun:
-            kept = replace(kept, spent=kept.spent * ELASTIC_FORGETTING)
-        if unbegun or change.regretted is not None:  # what counts would have saved
-            lost = change.regretted or 0
-            saved = lost + kept.work - TOUCHED * sum(map(len, deltas.values()))
-            kept = replace(kept, regret=kept.regret + max(0, saved))
-        return Followed(deltas, kept, change.outcome)
+        kept = replace(kept, **spent._asdict())
+        return Followed(change.net(found), kept, change.outcome)
 
 
 class PatientlyFromNothing(FromNothing):

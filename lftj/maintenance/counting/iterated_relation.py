@@ -120,7 +120,14 @@ class IteratedRelation(RelationVersion):
             if len(iterations)
             else Tree.empty(arena, width, 1)
         )
-        return IteratedRelation(iterated_schema(schema), arena, {tuple(range(width + 1)): tree})
+        return IteratedRelation.of_tree(schema, arena, tree)
+
+    @staticmethod
+    def of_tree(schema: RelationSchema, arena: Arena, tree: Tree) -> IteratedRelation:
+        """Build a relation from a tree of rows with their derivation counts. O(1)."""
+        return IteratedRelation(
+            iterated_schema(schema), arena, {tuple(range(tree.key_width + 1)): tree}
+        )
 
     def counted(self) -> tuple[Columns, np.ndarray, np.ndarray]:
         """All rows, ascending, their iterations and their proof counts. O(n)."""

@@ -30,8 +30,8 @@ from lftj.join.kernels.layout_kernels import (
 from lftj.join.kernels.triejoin_kernels import run
 from lftj.maintenance.counting.apply_iteration_kernels import (
     ARITY,
-    BROKEN,
     CURRENT,
+    DOUBTED,
     FIRST_LOST,
     FIRST_MOVED,
     HALF,
@@ -75,7 +75,7 @@ def apply(memory, trees, due, first, last, proven, count):
     judge(memory, trees, relation, due, first, last, rows, stood, kinds)
     lost = changed = 0
     for i in range(kinds.size):
-        if kinds[i] == BROKEN:
+        if kinds[i] >= DOUBTED:
             return -1, 0, 0, count
         lost += kinds[i] == LOST
         changed += kinds[i] != NOTHING

@@ -80,6 +80,7 @@ class TreeTable(NumberedTrees):
         choosing: Mapping[str, Choosing],
         plans: Mapping[Question, PreparedPlan],
         arena: Arena,
+        fixed: bool,
     ):
         super().__init__(len(relations), tree_at.RELATION_WORDS, arena)
         self._relations = relations
@@ -91,7 +92,7 @@ class TreeTable(NumberedTrees):
         ]
         for record, (name, relation) in zip(self.ends, relations.items(), strict=True):
             width = relation.identity.key_width
-            record[tree_at.ARITY] = width
+            record[tree_at.ARITY], record[tree_at.FIXED] = width, fixed
             if name in choosing:
                 record[tree_at.DOMAIN] = choosing[name].width
                 relation.tree(choosing[name].by_domain)

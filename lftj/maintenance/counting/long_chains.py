@@ -7,8 +7,7 @@ from dataclasses import replace
 from lftj.errors import ValueRangeError
 from lftj.join.strategy import Exhausted, Strategy, Why
 from lftj.maintenance.counting.patience import updated_from_nothing
-from lftj.maintenance.counting.stratum_change import Followed, StratumChange, given_up
-from lftj.maintenance.counting.stratum_state import StratumState
+from lftj.maintenance.counting.stratum_change import Followed, StratumChange
 
 
 class LongChains(Strategy[Followed]):
@@ -30,7 +29,7 @@ class LongChains(Strategy[Followed]):
                 change.schemas, change.rules, change.versions, change.context
             )
         except (ValueRangeError, OverflowError):  # evaluation by iterations decides about failures
-            return Exhausted(Why.VALUES, given_up(kept.failures))
-        if isinstance(kept, StratumState):
+            return Exhausted(Why.VALUES, change.uncounted(kept))
+        if kept is not None:
             state = replace(state, spent=kept.spent, changes=kept.changes)
-        return change.stored(replace(state, failures=kept.failures))
+        return change.stored(replace(state, least=change.least))

@@ -8,32 +8,42 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import field
 from functools import cached_property
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from lftj.join.context import Context
 from lftj.join.run.evaluate import Columns
 from lftj.join.strategy import Exhausted, Why
 from lftj.maintenance.affected_partitions import AffectedParts, find_affected
-from lftj.maintenance.cost.cost_model import PROOF, ROW, ROW_ALONE, STEP
+from lftj.maintenance.cost.cost_model import ROW_ALONE, STEP
 from lftj.maintenance.counting.choice_update import decided_group_by_group
-from lftj.maintenance.counting.forecast import Change, changes_below
+from lftj.maintenance.counting.forecast import ELASTIC_GIVEN_UP, Change, changes_below
 from lftj.maintenance.counting.rule_change import NO_CHANGE, RuleChange
 from lftj.maintenance.counting.stratum_state import (
+    ELASTIC_FORGETTING,
     NOTHING_KNOWN,
     Kept,
     StratumState,
     Uncounted,
 )
+from lftj.maintenance.counting.trail import Trail
+from lftj.maintenance.deletion.over_delete import takes_and_adds
 from lftj.maintenance.inputs.versions import Versions
 from lftj.maintenance.semi_naive.closure import Closure
 from lftj.maintenance.separable.decomposable import Decomposition, walkable
 from lftj.program.monotone import Lattice, lattices
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema, Stratum
 from lftj.scantree.frozen import frozen
+from lftj.storage.database import base_name
 from lftj.storage.delta import Delta
 from lftj.storage.relation import RelationVersion
+
+_PARTS_SMALL = 1_000_000
+"""Cost of evaluating partitions for which nothing else is tried: some five milliseconds."""
+_ELASTIC_RUNNING = 2.5
+"""Times its share that an update may take once it runs."""
+_Kept = TypeVar("_Kept", StratumState, Uncounted)
 
 
 @frozen
@@ -84,10 +94,6 @@ class StratumChange:
         self.tried: Exhausted | None = None
         self.outcome = "bootstrap" if self.decided else "choice"
         """The word for an evaluation from nothing, by what was tried before it."""
-        self.regretted: int | None = None
-        """Steps that were lost on rows alone, which counts might have saved; None: none."""
-        self.tried_out = False
-        """True once a deletion took more than it may be tried out for."""
         self.proven = False
         """True where the state was made for the rows as they were, at this very commit."""
 
@@ -99,7 +105,7 @@ class StratumChange:
         elif why is not Why.PASS:
             if why in _OUTCOMES and not self.gave_up(Why.LONG_CHAIN) and not self.proven:
                 self.outcome = _OUTCOMES[why]
-            self.tried, self.regretted = exhausted, exhausted.lost or self.regretted
+            self.tried = exhausted
 
     def gave_up(self, *whys: Why) -> bool:
         """Tell whether what gave up last did so for one of these reasons."""
@@ -127,6 +133,11 @@ class StratumChange:
         return any(schema.choice for schema in self.schemas.values())
 
     @cached_property
+    def least(self) -> bool:
+        """Tell whether ranks have to be least, those of iterations: rows are chosen by them."""
+        return self.choice
+
+    @cached_property
     def decided(self) -> bool:
         """Tell whether choices are decided group by group."""
         return decided_group_by_group(self.schemas)
@@ -143,6 +154,17 @@ class StratumChange:
         return changes_below(self.stratum, self.versions)
 
     @cached_property
+    def takes(self) -> bool:
+        """Tell whether rows may have lost a derivation."""
+        if self.rule_change is not None and self.rule_change.went:
+            return True
+        own = {base_name(name) for name in self.schemas}
+        read = {name for rule in self.rules for name in rule.reads} | own
+        deltas = self.versions.deltas
+        changed = {name: deltas[name] for name in read & deltas.keys()}
+        return takes_and_adds(self.rules, own, changed)[0]
+
+    @cached_property
     def walk(self) -> Decomposition | None:
         """The decomposition of a closure, whose rows are found by walks; None for other strata."""
         return walkable(self.schemas, self.rules)
@@ -151,6 +173,11 @@ class StratumChange:
     def before(self) -> int:
         """The number of rows before it."""
         return sum(self.versions.before(name).count for name in self.schemas)
+
+    @property
+    def some_partitions(self) -> bool:
+        """Tell whether only some partitions would be evaluated instead of following."""
+        return self.partitions is not None and self.partitions.share < 1
 
     @cached_property
     def partitions(self) -> AffectedParts | None:
@@ -173,29 +200,58 @@ class StratumChange:
         """The state, or what is known of rows that were derived by others until now."""
         if state is not None or self.rule_change is None:
             return state
-        rows = self.before
-        return Uncounted(work=(ROW_ALONE + STEP) * rows, counting=(ROW + STEP + PROOF) * rows)
+        return Uncounted(work=(ROW_ALONE + STEP) * self.before)
 
-    def put_off(self, kept: Uncounted) -> Uncounted | None:
-        """State kept where no state is built at this change; None where one is."""
-        change, context = self.below, self.context
-        hopeless = kept.work and change.hopeless(kept.work, kept.steps, context)
-        if change.large(context) or (hopeless and not kept.counts_pay(context.tuning)):
-            return kept
-        if kept.patience and not math.isinf(context.fraction):
-            return replace(kept, patience=kept.patience - 1)
-        return None
+    def trail(self, state: Kept | None) -> Trail | None:
+        """The trail of the rows, from which a change of rules and rows can be followed; None where
+        none is known, or there were no rows.
+        """
+        if not isinstance(state, Uncounted) or self.rule_change is None or not self.before:
+            return None
+        return state.trail
+
+    def instead(self, kept: Kept) -> int:
+        """The cost of evaluation from nothing, of the partitions that changed or of all."""
+        if not isinstance(kept, Uncounted) or not self.some_partitions:
+            return kept.work
+        assert self.partitions is not None
+        return int(self.partitions.share * (kept.work - kept.iterations)) + kept.iterations
+
+    def parts_are_soon(self, kept: Kept) -> bool:
+        """Tell whether the change itself named partitions that are evaluated in little time."""
+        if not self.some_partitions:
+            return False
+        assert self.partitions is not None
+        return self.partitions.direct and self.instead(kept) <= _PARTS_SMALL
+
+    def hopeless(self, kept: Kept) -> bool:
+        """Tell whether earlier changes, or the share of this one, speak against following it by
+        counts.
+        """
+        if math.isinf(self.context.fraction):
+            return False
+        tuning = self.context.tuning
+        worth = max(tuning.elastic_steps, tuning.elastic_forecast * self.share * kept.work)
+        return self.below.large(self.context) or kept.expected(self.below.rows) > worth
+
+    @property
+    def share(self) -> float:
+        """Share of an evaluation that following may cost: lost where an evaluation follows."""
+        return _ELASTIC_RUNNING * self.context.fraction
+
+    def disappointed(self, kept: _Kept, allowed: int) -> _Kept:
+        """The state, knowing that following was given up."""
+        rows = self.below.rows
+        took = ELASTIC_GIVEN_UP * max(allowed, int(min(kept.expected(rows), kept.work)))
+        return kept.experienced(took, rows)
 
     def uncounted(self, state: Kept | None) -> Uncounted:
         """State kept of rows that are found from nothing, but for what that takes."""
-        if not self.decided or not self.keeps_counts or not self.countable:
+        if not self.decided or not self.keeps_counts or not self.countable or state is None:
             return NOTHING_KNOWN
-        if isinstance(state, StratumState) and not state.lattices:
-            failures = state.failures + self.gave_up(Why.BUDGET, Why.VALUES)
-            return given_up(0 if state.used else failures)
-        if not isinstance(state, Uncounted):
-            return NOTHING_KNOWN
-        return state if self.tried is not None else self.put_off(state) or state
+        spent = state.spent * (ELASTIC_FORGETTING if self.gave_up(Why.FORECAST) else 1)
+        rules = () if state.rules and self.lattices else state.rules
+        return Uncounted(spent=spent, changes=state.changes, rules=rules)
 
     def net(self, rows: Mapping[str, Columns]) -> dict[str, Delta]:
         """The change from the rows before the commit to these."""
@@ -209,8 +265,3 @@ class StratumChange:
 
 
 _OUTCOMES = {Why.FORECAST: "forecast", Why.BUDGET: "fallback", Why.VALUES: "fallback"}
-
-
-def given_up(failures: int) -> Uncounted:
-    """State kept after so many updates in a row were given up."""
-    return Uncounted(failures, (1 << failures) - 1)

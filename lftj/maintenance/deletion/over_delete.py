@@ -15,10 +15,26 @@ from dataclasses import replace
 from lftj.maintenance.inputs.versions import Versions
 from lftj.program.normal_form import NegatedAtom, NormalRule, PositiveAtom, RelationSchema
 from lftj.scantree import Arena
+from lftj.storage.database import base_name
 from lftj.storage.delta import Delta
 from lftj.storage.relation import RelationVersion
 from lftj.storage.transient_relation import TransientRelation
-from lftj.types.sources import Role, Source
+from lftj.types.sources import Role, Source, named_once
+
+
+@named_once
+def deleted_name(relation: str) -> Source:
+    """The name for the rows that a relation lost."""
+    return Source(relation, Role.DELETED)
+
+
+def lost_name(name: str, given: Collection[str]) -> str:
+    """The name for what a relation lost that rules read; `given`: the names of rows that are given
+    to relations of the stratum.
+    """
+    if isinstance(name, Source) and name in given:
+        return base_name(deleted_name(name.name))
+    return deleted_name(name)
 
 
 def over_deleting(rule: NormalRule, head: str, lost: Callable[[str], str]) -> Iterator[NormalRule]:

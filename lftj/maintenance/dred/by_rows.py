@@ -1,17 +1,10 @@
 """A recursive stratum without counts at a commit: strategies that update its rows, where that is
-expected to pay [Elastic 5; DRed].
+expected to pay [DRed].
 
-Counting proofs takes a bootstrap of its own, of several times the time and the memory of the first.
-A small change seldom needs it: the rows that it adds follow from the existing rows, and the rows
-that it deletes can be found from them, by over-deletion and re-derivation, or by ranks. So these
-come first, with a budget relative to the last evaluation; a change that exceeds it is given up for
-another evaluation. The regret of a change is the work that counts would have saved: a change was
-given up although little changed in the end, or most over-deleted rows came back. Once the regret
-equals the cost of counting, proofs are counted (`elastic`).
-
-Counts only help deletions. A change that only adds rows is an iteration from the existing rows
-whenever there are no counts, whatever the regret. So is a change of rules, also where strata merge
-or split; how much a rule derives is not known before, so such a change has a smaller budget.
+The rows that a small change adds follow from the existing rows. A change that only adds rows is an
+iteration from the existing rows whenever there are no counts. So is a change of rules, also where
+strata merge or split; how much a rule derives is not known before, so such a change has a smaller
+budget. Over-deletion and re-derivation follow deletions where no ranks are known (`counting`).
 """
 
 from __future__ import annotations
@@ -23,18 +16,12 @@ from typing import TYPE_CHECKING
 
 from lftj.errors import ValueRangeError
 from lftj.join.strategy import Cost, Exhausted, Strategy, Why
-from lftj.maintenance.cost.cost_model import ITERATION, RANKED, STEP
-from lftj.maintenance.counting.forecast import ELASTIC_GIVEN_UP
+from lftj.maintenance.cost.cost_model import STEP
 from lftj.maintenance.counting.stratum_change import Followed, StratumChange
-from lftj.maintenance.counting.stratum_state import ROWS_ITERATIONS, Kept, Uncounted
-from lftj.maintenance.deletion.ranks import Ranks
-from lftj.maintenance.deletion.trail import Trail
-from lftj.maintenance.semi_naive.variants import recursive_atoms
+from lftj.maintenance.counting.stratum_state import Kept, Uncounted
 
 if TYPE_CHECKING:
     from lftj.maintenance.dred.delete_rederive import Rederivation
-_ROWS_SMALL = 1_000_000
-"""Cost of evaluating parts for which nothing else is tried: some five milliseconds."""
 
 
 class Rows(Strategy[Followed]):
@@ -57,8 +44,7 @@ class Rows(Strategy[Followed]):
     @property
     def _some(self) -> bool:
         """Tell whether only some partitions would be evaluated instead."""
-        touched = self.change.partitions if isinstance(self.state, Uncounted) else None
-        return touched is not None and touched.share < 1
+        return self.change.some_partitions
 
     @property
     def _direct(self) -> bool:
@@ -70,17 +56,7 @@ class Rows(Strategy[Followed]):
     @property
     def _instead(self) -> int:
         """The cost of evaluation instead, of partitions or of all."""
-        kept = self._uncounted
-        if not self._some:
-            return kept.work
-        assert self.change.partitions is not None
-        return int(self.change.partitions.share * (kept.work - kept.iterations)) + kept.iterations
-
-    @cached_property
-    def _ranks(self) -> Ranks | Trail | None:
-        """The ranks that are kept; none are made."""
-        kept = self._known
-        return kept.ranks if isinstance(kept, Uncounted) else None
+        return self.change.instead(self._uncounted)
 
     @cached_property
     def _rederivation(self) -> Rederivation:
@@ -94,12 +70,12 @@ class Rows(Strategy[Followed]):
             change.versions,
             change.context,
             change.rule_change,
-            self._ranks,
+            self._uncounted.trail,
         )
 
     def applies(self) -> bool:
-        """Tell whether rows alone are kept and will do: not where counts are due, where a small
-        evaluation is all there is to do, or where too much changed.
+        """Tell whether rows alone are kept and will do: not where a small evaluation is all there
+        is to do, or where too much changed.
         """
         change, kept = self.change, self._known
         possible = (
@@ -108,15 +84,12 @@ class Rows(Strategy[Followed]):
             and change.countable
             and change.context.keep
             and 0 < change.context.fraction < math.inf
-            and not change.choice
+            and not change.least
         )
         if not possible or change.gave_up(Why.BUDGET) or change.below.large(change.context):
             return False
         assert isinstance(kept, Uncounted)
-        if self._some and self._direct and self._instead <= _ROWS_SMALL:
-            return False
-        takes = self._takes
-        if takes and not isinstance(kept.ranks, Ranks) and self._counts_are_due:
+        if change.parts_are_soon(kept):
             return False
         return not (self._some and self._unlikely)
 
@@ -127,7 +100,7 @@ class Rows(Strategy[Followed]):
         context = self.change.context
         if self._hopeless:
             return Cost(worthwhile=False)
-        if self._tried_out or self._doubted:
+        if self._doubted:
             tried = int(context.tuning.rows_tried * self._instead)
             return Cost(allowed=max(context.tuning.rows_least, tried), price=STEP)
         return Cost(allowed=max(self._least, self._allowed), price=STEP)
@@ -136,7 +109,8 @@ class Rows(Strategy[Followed]):
     def _allowed(self) -> int:
         """The share of an evaluation that it may take, less what the commit lost elsewhere."""
         context = self.change.context
-        share = int(max(context.fraction, self._share) * self._instead)
+        least = 0.0 if self._takes and not self._some else context.fraction
+        share = int(max(least, self._share) * self._instead)
         return share - (context.budget.lost if self._takes else 0)
 
     @property
@@ -168,63 +142,17 @@ class Rows(Strategy[Followed]):
     @property
     def _takes(self) -> bool:
         """Tell whether rows may have lost a derivation."""
-        return not self._rederivation.only_grows
-
-    @property
-    def _tried_out(self) -> bool:
-        """Tell whether a deletion is tried out before ranks are made for it, or proofs counted."""
-        kept = self._uncounted
-        if not kept.work or not self._takes or self._some or self._unlikely:
-            return False
-        if not isinstance(self._rederivation.ranks, Trail):
-            return False
-        tried = int(self.change.context.tuning.rows_tried * self._instead)
-        return self._counted_next or self._allowed - tried > self._price
-
-    @property
-    def _counted_next(self) -> bool:
-        """Tell whether proofs are counted rather than a deletion followed by ranks."""
-        kept = self._uncounted
-        tuning = self.change.context.tuning
-        most = tuning.rows_counted * kept.work
-        return (
-            self._iterations <= ROWS_ITERATIONS
-            and kept.counting <= most
-            and self.change.put_off(kept) is None
-        )
-
-    @property
-    def _iterations(self) -> int:
-        """The number of iterations of the last evaluation, or some fewer."""
-        kept, rules = self._uncounted, self.change.rules
-        recursive = sum(len(recursive_atoms(rule, self.change.schemas)) for rule in rules)
-        return kept.iterations // (ITERATION * (1 + recursive))
-
-    @property
-    def _counts_are_due(self) -> bool:
-        """Tell whether deletions are to be maintained by counts, if at all. An update of counts has
-        as many iterations as an evaluation; where these are many they do not pay.
-        """
-        kept, tuning = self._uncounted, self.change.context.tuning
-        few = self._iterations <= ROWS_ITERATIONS
-        return kept.failures > 0 or (few and kept.counts_pay(tuning))
-
-    @property
-    def _price(self) -> int:
-        """Cost of making ranks, and of planning for them."""
-        change = self.change
-        atoms = sum(len(rule.atoms) + len(rule.negated) for rule in change.rules)
-        return RANKED * change.before + change.context.tuning.ranked_plan * atoms
+        return self.change.takes
 
     @property
     def _share(self) -> float:
         """Share of an evaluation that is worth risking. What only adds rows finds none that an
-        evaluation would not find. What takes rows away may take nearly all and bring them back;
-        mostly it takes little, or more than an evaluation.
+        evaluation would not find. What takes rows away may take nearly all and bring them back, so
+        it is only tried out.
         """
         if self._some or self.change.rule_change:
             return 0.0
-        return 1.0 if self._rederivation.only_grows else self.change.context.tuning.rows_worth
+        return 1.0 if self._rederivation.only_grows else self.change.context.tuning.rows_tried
 
     @property
     def _least(self) -> int:
@@ -247,10 +175,8 @@ class Rows(Strategy[Followed]):
             found = rederivation.run()
         except (ValueRangeError, OverflowError):
             return Exhausted(Why.PASS, self.state)  # evaluation decides about failures
-        most = 2 * rederivation.returned > rederivation.taken
-        wasted = budget.spent - before if most else 0
         deltas = {name: rows.difference(change.versions[name]) for name, rows in found.items()}
-        after = replace(kept, regret=kept.regret + wasted, ranks=rederivation.ranks)
+        after = replace(kept, trail=rederivation.trail)
         if self._takes:
             after = after.experienced(budget.spent - before, change.below.rows)
         versions = {
@@ -259,18 +185,13 @@ class Rows(Strategy[Followed]):
         return Followed(deltas, after, "update", change.below.rows, versions=versions)
 
     def stopped(self, allowed: int) -> Exhausted:
-        """The rows to begin anew with; what is lost counts where counts might have saved it."""
-        if self._tried_out:
-            self.change.tried_out = True
-            return Exhausted(Why.PASS, self.state)
+        """The rows to begin anew with; a deletion expects more of the next one."""
         if self._some:
             return Exhausted(Why.PASS, self.state)
         kept = self._uncounted
-        if not self._takes:
-            return Exhausted(Why.BUDGET, kept)
-        rows = self.change.below.rows
-        took = ELASTIC_GIVEN_UP * max(allowed, int(kept.expected(rows)))
-        return Exhausted(Why.BUDGET, kept.experienced(took, rows), allowed)
+        return Exhausted(
+            Why.BUDGET, self.change.disappointed(kept, allowed) if self._takes else kept
+        )
 
 
 class GrownRows(Rows):
@@ -291,26 +212,3 @@ class GrownRows(Rows):
         steps = sum(change.versions[name].count for name in read)
         least = max(change.before, change.context.tuning.searched_least)
         return steps > least and super().applies() and not self._takes
-
-
-class RankedRows(Rows):
-    """Over-deletion by ranks that are made for it, where it took too much without."""
-
-    def applies(self) -> bool:
-        """Tell whether it was tried out without."""
-        return self.change.tried_out and not self._counted_next and super().applies()
-
-    @property
-    def _allowed(self) -> int:
-        """The same, less what making ranks takes."""
-        made = self._price if isinstance(self._uncounted.ranks, Trail) else 0
-        return super()._allowed - made
-
-    @cached_property
-    def _ranks(self) -> Ranks | Trail | None:
-        """The ranks that the trail tells."""
-        change, trail = self.change, super()._ranks
-        if not isinstance(trail, Trail):
-            return trail
-        now = {name: change.versions.before(name) for name in change.schemas}
-        return Ranks.of(change.schemas, change.rules, change.context.resources.arena, trail, now)

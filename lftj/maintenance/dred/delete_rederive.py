@@ -2,16 +2,15 @@
 and with the rows that follow from inserted ones [DRed].
 
 After insertions semi-naïve iterations continue from the existing rows. If rows below were deleted,
-the rows that may have lost a derivation are found first (`over_delete`); if the rows have ranks,
-only the rows without a derivation from lower ranks (`supports`). The other rows are true now. A row
-of the first kind that follows from the other rows stays too (`rederive`). The rest is deleted, and
-iterations continue from the inserted rows. A removed rule may lose every row that it derived; the
-rows that an added rule derives count as inserted.
+the rows that may have lost a derivation are found first (`over_delete`). The other rows are true
+now. A row of the first kind that follows from the other rows stays too (`rederive`). The rest is
+deleted, and iterations continue from the inserted rows. A removed rule may lose every row that it
+derived; the rows that an added rule derives count as inserted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from lftj.join.context import Context
@@ -24,15 +23,15 @@ from lftj.maintenance.cost.cost_model import (
     laid_into,
 )
 from lftj.maintenance.counting.rule_change import NO_CHANGE, RuleChange
+from lftj.maintenance.counting.trail import Trail
 from lftj.maintenance.deletion.over_delete import (
+    deleted_name,
     keep_orders,
+    lost_name,
     over_deleting,
     taken_below,
     takes_and_adds,
 )
-from lftj.maintenance.deletion.ranks import Ranks, ranked_name, with_rank
-from lftj.maintenance.deletion.supports import SupportCheck, deleted_name, lost_name
-from lftj.maintenance.deletion.trail import Trail
 from lftj.maintenance.dred.rederive import Returning
 from lftj.maintenance.inputs.versions import Versions
 from lftj.maintenance.lattice.best_rows import BestRows
@@ -42,8 +41,6 @@ from lftj.program.normal_form import NormalRule, RelationSchema
 from lftj.storage.database import base_name
 from lftj.storage.delta import Columns, Delta, no_rows
 from lftj.storage.relation import RelationVersion
-from lftj.storage.transient_relation import TransientRelation
-from lftj.types.sources import Role, without_role
 
 
 class _Iterations(MonotoneFixpoint):
@@ -95,55 +92,9 @@ class _Iterations(MonotoneFixpoint):
         return joins_alone(budget.work - work, budget.found - found)
 
 
-class _Unsupported(BestRows):
-    """Rows that lost a derivation from lower ranks, of which those come out that have none left."""
-
-    def __init__(
-        self,
-        total: RelationVersion,
-        unsupported: Callable[[Columns], Columns],
-        context: Context,
-    ):
-        super().__init__(total, None, context.resources.dictionary)
-        self._unsupported = unsupported
-
-    def _new(self, rows: Columns) -> Delta:
-        rows = self._unsupported(super()._new(rows).inserts)
-        return Delta(rows, no_rows(len(rows)))
-
-
-class _RankedDeletion(_Iterations):
-    """Over-deletion that stops at rows with a derivation left from lower ranks. `base`: rows that
-    are given to relations of the stratum, which need none.
-    """
-
-    def __init__(
-        self,
-        schemas: Mapping[str, RelationSchema],
-        ranks: Ranks,
-        lower: Mapping[str, RelationVersion],
-        base: Mapping[str, RelationVersion],
-        context: Context,
-    ):
-        super().__init__(schemas, ranks.supports.deleting, lower, context)
-        self.compiled = False
-        self._check = SupportCheck(ranks.supports, base, lower, context)
-
-    def _table(self, name: str) -> BestRows:
-        def unsupported(rows: Columns) -> Columns:
-            deleted = {
-                without_role(each, Role.DELETED): table.total for each, table in self.rows.items()
-            }
-            return self._check.unsupported(relation, rows, deleted)
-
-        relation = without_role(name, Role.DELETED)
-        return _Unsupported(self.totals[name], unsupported, self.context)
-
-
 class Rederivation:
-    """One commit. `taken`: how many rows may have lost a derivation; `returned`: how many of them
-    have another one; `ranks`: of the rows before it, and once it ran of those after it, where they
-    are known and no rule came or went; a trail is gone on with, but tells nothing.
+    """One commit. `trail`: of the rows before it, and once it ran of those after it, where one is
+    known.
     """
 
     def __init__(
@@ -153,10 +104,9 @@ class Rederivation:
         versions: Versions,
         context: Context,
         rule_change: RuleChange = NO_CHANGE,
-        ranks: Ranks | Trail | None = None,
+        trail: Trail | None = None,
     ):
-        self.ranks = ranks if rule_change is NO_CHANGE else None
-        self.taken = self.returned = 0
+        self.trail = trail
         self._schemas, self._rules, self._rule_change = schemas, rules, rule_change
         self._versions, self._context = versions, context
         self._own = {base_name(name) for name in schemas}
@@ -173,18 +123,13 @@ class Rederivation:
         """The relations as they are now. Raises what evaluation raises, and AllowanceSpentError;
         nothing given is changed.
         """
-        lost = dict[str, Columns]()
-        if not self.only_grows:
-            ranks = self.ranks
-            lost = self._unsupported(ranks) if isinstance(ranks, Ranks) else self._over_deleted()
-        trail: list[Iteration] | None = None if self.ranks is None else []
+        lost = {} if self.only_grows else self._over_deleted()
+        trail: list[Iteration] | None = None if self.trail is None else []
         gone = lost
         if lost:
             gone = Returning(
                 self._schemas, self._rules, lost, self._versions, self._context, trail
             ).run()
-        self.taken = sum(len(rows[0]) for rows in lost.values())
-        self.returned = self.taken - sum(len(rows[0]) for rows in gone.values())
         iterations = _Iterations(
             self._schemas,
             self._rules,
@@ -193,19 +138,16 @@ class Rederivation:
             trail,
             grows=self.only_grows,
         )
-        iterations.compiled = not isinstance(self.ranks, Ranks)
         iterations.resume({name: self._without(name, gone.get(name)) for name in self._schemas})
         iterations.offer_opened(self._versions)
         iterations.offer(self._rule_change.came)
         iterations.proceed({name: delta.inserts for name, delta in self._changed.items()})
         found = iterations.finish()
-        if isinstance(self.ranks, Ranks):
-            self.ranks = self.ranks.after(lost, trail or (), self._context.budget)
-        elif iterations.few.iterations:
-            self.ranks = None  # compiled code tells no iterations
-        elif self.ranks is not None:
+        if iterations.few.iterations:
+            self.trail = None  # compiled code tells no iterations
+        elif self.trail is not None:
             rows = sum(relation.count for relation in found.values())
-            self.ranks = self.ranks.after(lost, trail or (), rows)
+            self.trail = self.trail.after(lost, trail or (), rows)
         return found
 
     def _over_deleted(self) -> dict[str, Columns]:
@@ -225,26 +167,6 @@ class Rederivation:
         }
         iterations = _Iterations(schemas, [*rules, *went], before | taken, self._context)
         return self._taken(iterations, before, taken, went)
-
-    def _unsupported(self, ranks: Ranks) -> dict[str, Columns]:
-        """The rows of each relation that have no derivation left from lower ranks."""
-        schemas = {
-            name: with_rank(name, schema) for name, schema in self._deleted_schemas().items()
-        }
-        before, taken = self._inputs()
-        for name in self._schemas:
-            gone = base_name(deleted_name(name))
-            if gone in taken:
-                rows = ranks.rows(name, taken[gone].columns())
-                schema = replace(schemas[deleted_name(name)], name=gone)
-                taken[gone] = TransientRelation(schema, self._context.resources.arena, rows)
-        ranked = {ranked_name(name): rows for name, rows in ranks.relations.items()}
-        given = {name: base_name(name) for name in self._schemas}
-        base = {
-            name: self._versions[given[name]] for name in given if given[name] in self._versions
-        }
-        iterations = _RankedDeletion(schemas, ranks, before | taken | ranked, base, self._context)
-        return {name: rows[:-1] for name, rows in self._taken(iterations, before, taken).items()}
 
     def _deleted_schemas(self) -> dict[str, RelationSchema]:
         return {deleted_name(name): schema for name, schema in self._schemas.items()}

@@ -18,7 +18,7 @@ from lftj.join.run.evaluate import Relations
 from lftj.join.strategy import Exhausted, Strategy, Why
 from lftj.maintenance.cost.cost_model import ITERATION, ROW_ALONE, STEP
 from lftj.maintenance.counting.counted_update import CountedUpdate, Update
-from lftj.maintenance.counting.stratum_change import Followed, StratumChange, given_up
+from lftj.maintenance.counting.stratum_change import Followed, StratumChange
 from lftj.maintenance.counting.stratum_state import UNCOUNTABLE, Kept, StratumState, Uncounted
 from lftj.storage.database import base_name
 from lftj.storage.delta import Delta
@@ -61,8 +61,7 @@ class _OfBest(Strategy[Followed]):
             return kept
         if kept is None or kept.lattices != change.lattices or not change.keeps_counts:
             return None
-        alone = given_up(kept.failures + change.gave_up(Why.BUDGET, Why.VALUES))
-        return replace(alone, work=kept.work, steps=kept.steps)
+        return replace(change.uncounted(kept), work=kept.work, steps=kept.steps)
 
     @cached_property
     def changed(self) -> Mapping[str, Delta]:
@@ -87,16 +86,15 @@ class _OfBest(Strategy[Followed]):
             isinstance(kept, Uncounted)
             and not self.only_grows
             and self.change.keeps_counts
-            and self.change.put_off(kept) is None
+            and not self.change.hopeless(kept)
         )
 
     @property
     def empty(self) -> StratumState:
         """A state without rows or rules."""
         change = self.change
-        failures = self.known.failures if self.known is not None else 0
         state = StratumState.empty(change.schemas, change.context.resources.arena)
-        return replace(state, lattices=change.lattices, failures=failures)
+        return replace(state, lattices=change.lattices)
 
     def proven(self, like: StratumState, rows: Relations, work: int, below: Relations) -> Kept:
         """The state with these rows over relations `below`, `work` being what they took: less than
@@ -110,13 +108,12 @@ class _OfBest(Strategy[Followed]):
         except OverflowError:
             return UNCOUNTABLE
         if state is None:
-            return given_up(like.failures + 1)
+            return UNCOUNTABLE
         return replace(
             state,
             work=max(like.work, state.work + work),
             spent=like.spent,
             changes=like.changes,
-            failures=like.failures,
         )
 
     def finished(self, fixpoint: MonotoneFixpoint, outcome: str, *, went_on: bool) -> Followed:
@@ -149,10 +146,7 @@ class _OfBest(Strategy[Followed]):
         """State kept of rows alone."""
         if self.known is None:
             return Uncounted()
-        if isinstance(self.state, StratumState) or self.only_grows:
-            return self.known
-        later = self.change.put_off(self.known) if self.change.keeps_counts else None
-        return later or self.known
+        return self.known
 
     @property
     def _like(self) -> StratumState | None:
@@ -160,7 +154,8 @@ class _OfBest(Strategy[Followed]):
         are.
         """
         if isinstance(self.state, StratumState):
-            return self.state if self.known is not None and self.state.used else None
+            hopeless = self.known is None or self.change.hopeless(self.state)
+            return None if hopeless else self.state
         return self.empty if self.counts_due else None
 
     def fixpoint(self) -> MonotoneFixpoint:

@@ -64,9 +64,10 @@ class Reachability(Strategy[Followed]):
         return shape is not None and change.versions.before(shape.relation).count > 0
 
     def forecast(self) -> Cost:
-        """As much as the last evaluation took, or a little."""
+        """Half of what the last evaluation took, or a little."""
         tuning = self.change.context.tuning
-        return Cost(allowed=max(tuning.searched_least, self.state.work))
+        most = int(tuning.rows_worth * self.state.work)
+        return Cost(allowed=max(tuning.searched_least, most))
 
     def run(self) -> Followed | Exhausted:
         """The stratum, from the rows there are."""
@@ -84,7 +85,7 @@ class Reachability(Strategy[Followed]):
             return self.stopped(0)
         else:
             delta = repair.run()
-        kept = replace(self.state, ranks=None)
+        kept = replace(self.state, trail=None)
         return Followed({shape.relation: delta}, kept, "update", change.below.rows)
 
     def stopped(self, allowed: int) -> Exhausted:

@@ -59,6 +59,16 @@ class Packed(NamedTuple):
         widths, whole = np.array(packed.widths, np.int64), np.zeros(len(order), np.int64)
         return Tree.empty(arena, len(order)).with_packed(packed.words, packed.lows, widths, whole)
 
+    def tree_with_value(self, arena: Arena, unit: int) -> Tree:
+        """A tree of the rows without their last column, which becomes their value: so many times,
+        a power of two. O(n log n).
+        """
+        packed = self.sorted_by(tuple(range(self.lows.size)))
+        widths, whole = np.array(packed.widths, np.int64), np.zeros(self.lows.size, np.int64)
+        whole[-1] = unit.bit_length() - 1
+        empty = Tree.empty(arena, self.lows.size - 1, 1)
+        return empty.with_packed(packed.words, packed.lows, widths, whole)
+
     def sorted_by(self, order: Order) -> Packed:
         """Rows whose columns are those of `order`, ascending. O(n log n), by sorting plain
         integers.

@@ -16,9 +16,6 @@ from lftj.maintenance.counting.choice_update import Candidates
 from lftj.maintenance.counting.iterated_relation import IteratedRelation, iterated_schema
 from lftj.maintenance.counting.rule_queries import RuleQueries
 from lftj.maintenance.counting.stratum_state import StratumState, Uncounted
-from lftj.maintenance.deletion.ranks import Ranks
-from lftj.maintenance.deletion.supports import Supports, ranked_name, with_rank
-from lftj.maintenance.deletion.trail import Trail
 from lftj.maintenance.lattice.optimal_support import support_rule
 from lftj.program.monotone import Lattice
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema
@@ -52,7 +49,7 @@ from lftj.views.union_node import UnionState
 _ANY_WIDTH = 1 << 30
 """A stored rule that aggregates without a head is read off a key order, however wide it is."""
 
-_COST = ("work", "steps", "alone", "used", "failures", "spent", "changes")
+_COST = ("work", "steps", "spent", "changes", "least")
 
 
 class ViewWriter:
@@ -68,8 +65,7 @@ class ViewWriter:
     def view(self, state: NodeState) -> dict[str, Any]:
         """The state of a union, or of a recursive stratum, as data."""
         if isinstance(state, Uncounted):
-            known = [state.failures, state.patience, state.work, state.steps, state.counting]
-            return {"alone": known, "ranks": self._ranks(state.ranks)}
+            return {"rows": [state.work, state.steps]}
         if isinstance(state, StratumState):
             return self._stratum(state)
         assert isinstance(state, UnionState)
@@ -80,14 +76,6 @@ class ViewWriter:
             else {}
         )
         return {"rules": [self._arm(each) for each in state.arms], "support": support, **chosen}
-
-    def _ranks(self, ranks: Ranks | Trail | None) -> dict[str, Any] | None:
-        if not isinstance(ranks, Ranks):
-            return None  # the next evaluation leaves a trail again
-        relations = {
-            name: relation_data(ranked, self._trees) for name, ranked in ranks.relations.items()
-        }
-        return {"relations": relations, "height": ranks.height}
 
     def _stratum(self, state: StratumState) -> dict[str, Any]:
         relations = {name: self._orders(relation) for name, relation in state.relations.items()}
@@ -224,23 +212,9 @@ class ViewReader:
 
     def stratum(self, data: dict[str, Any]) -> NodeState:
         """The state of a recursive stratum."""
-        if "alone" in data:
-            return Uncounted(*data["alone"], ranks=self._ranks(data.get("ranks")))
+        if "rows" in data:
+            return Uncounted(*data["rows"])
         return self._stratum(data)
-
-    def _ranks(self, data: dict[str, Any] | None) -> Ranks | None:
-        if data is None:
-            return None
-        schemas = {read_name(name): self.schemas[name] for name in data["relations"]}
-        relations = {
-            name: relation_of(
-                data["relations"][name], with_rank(ranked_name(name), schema), self.trees
-            )
-            for name, schema in schemas.items()
-        }
-        rules = [rule for rule in self.rules if rule.relation in schemas]
-        supports = Supports(schemas, [rule for rule in rules if isinstance(rule, NormalRule)])
-        return Ranks(relations, supports, data["height"])
 
     def _stratum(self, data: dict[str, Any]) -> StratumState:
         schemas = {read_name(name): self.schemas[name] for name in data["stratum"]}
@@ -264,7 +238,7 @@ class ViewReader:
             relations,
             tuple(queries),
             lattices=best,
-            **data["effort"],
+            **{name: data["effort"][name] for name in _COST},
             candidates=candidates,
         )
 

@@ -25,8 +25,8 @@ def test_the_steps_of_a_part_of_a_benchmark_are_counted() -> None:
 
 def test_sets_are_of_names_that_can_be_left_out() -> None:
     assert {name for names in SETS.values() for name in names} <= set(GATE_OF)
-    assert named(["counts", "walks, best first"]) == {
-        "counts": SETS["counts"],
+    assert named(["ranks", "walks, best first"]) == {
+        "ranks": SETS["ranks"],
         "walks, best first": {"walks", "best first"},
     }
 
@@ -46,6 +46,6 @@ def test_a_gate_feels_a_set_of_which_it_needs_one(
 
 
 def test_a_gate_that_refuses_to_measure_without_a_set_needs_it() -> None:
-    (loss,) = losses({"counts": SETS["counts"]}, "s", 1, ["recursion.chain"])
+    (loss,) = losses({"ranks": SETS["ranks"]}, "s", 1, ["recursion.chain"])
     assert loss.refused
     assert loss.most > 1_000

@@ -9,6 +9,9 @@ from lftj.maintenance import ladder
 
 @pytest.fixture
 def unsearched(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Closures are followed as other strata are: what is tested are the strategies for these."""
-    left = [each for each in ladder.STRATA if each.name != "reachability"]
-    monkeypatch.setattr(ladder, "STRATA", left)
+    """Closures are found and followed as other strata are: what is tested are the strategies for
+    these.
+    """
+    for name, ours in ("STRATA", "reachability"), ("CLOSURES", "walks"):
+        left = [each for each in getattr(ladder, name) if each.name != ours]
+        monkeypatch.setattr(ladder, name, left)

@@ -94,5 +94,27 @@ def counted(rules: list[Rule], members: set[str], facts: Input) -> Counted:
         iteration += 1
 
 
+def supported(rules: list[Rule], ranked: Counted, facts: Input) -> Counted:
+    """Each row of the members with its rank and its support: the number of derivations of which all
+    rows of members rank below it. A base row is a derivation of its own.
+    """
+    readable = {**facts, **{name: set(rows) for name, rows in ranked.items()}}
+    found: Counted = {
+        name: {row: (rank, int(row in facts.get(name, ()))) for row, (rank, _) in rows.items()}
+        for name, rows in ranked.items()
+    }
+    for rule in rules:
+        name, args = rule.head
+        for bindings, used in _bindings(rule, readable):
+            if not rule.test(bindings) or any(
+                _holds(atom, bindings, facts) for atom in rule.negated
+            ):
+                continue
+            rank, support = found[name][_row(args, bindings)]
+            last = max((ranked[each][row][0] for each, row in used if each in ranked), default=-1)
+            found[name][_row(args, bindings)] = rank, support + (last < rank)
+    return found
+
+
 def _holds(atom: Atom, bindings: dict[str, Any], facts: Input) -> bool:
     return any(_match(atom[1], row, bindings) is not None for row in facts.get(atom[0], ()))

@@ -5,7 +5,7 @@ import random
 import pytest
 
 import lftj
-from lftj.maintenance.dred import by_rows
+from lftj.maintenance.counting import stratum_change
 from lftj.tuning import DEFAULT
 from tests.retuning import constants
 
@@ -103,7 +103,7 @@ def test_a_small_change_of_a_large_part_is_followed_by_rows():
     assert max(took, needed) < whole / 39
 
 
-@constants(by_rows, _ROWS_SMALL=10_000)
+@constants(stratum_change, _PARTS_SMALL=10_000)
 def test_a_part_that_comes_or_goes_is_evaluated_however_large():
     blocks = in_four_large_parts(
         [(i, i + 1) for block in range(100) for i in range(20 * block, 20 * block + 19)],
@@ -112,7 +112,7 @@ def test_a_part_that_comes_or_goes_is_evaluated_however_large():
     assert [strategy for strategy, _ in followed(blocks, "f", (2, 0))] == ["parts", "parts"]
 
 
-@constants(by_rows, _ROWS_SMALL=10_000)
+@constants(stratum_change, _PARTS_SMALL=10_000)
 def test_a_large_part_is_evaluated_where_following_takes_too_much():
     dense = in_four_large_parts(
         [(x, (x * 7 + y) % 100) for x in range(100) for y in range(1, 9)],

@@ -7,12 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lftj.maintenance.counting.apply_iteration_kernels import (
+    DOUBTED,
     FOUND,
     GONE,
     LOST,
     NEVER,
     NOTHING,
     RECOUNTED,
+    UNCOUNTED,
     amend,
     follow,
     judge_rows,
@@ -28,7 +30,7 @@ def test_rows_are_judged_by_where_they_stand() -> None:
     words = np.where(present, standing(iterations, proofs), 0)
     counts = np.array([4, -1, -2, 1, 2, 0])
     kinds, stood = np.empty_like(counts), np.empty_like(counts)
-    assert judge_rows(present, words, counts, 2, kinds, stood) == (0, 2)
+    assert judge_rows(present, words, counts, 2, 0, kinds, stood) == (0, 2)
     assert kinds.tolist() == [NOTHING, RECOUNTED, LOST, FOUND, FOUND, NOTHING]
     assert stood.tolist() == [0, 2, 2, 3, NEVER, NEVER]
     there = kinds != NOTHING
@@ -36,16 +38,27 @@ def test_rows_are_judged_by_where_they_stand() -> None:
     assert proofs_of(words[there]).tolist() == [2, 0, 1, 2]
 
 
+def test_ranks_that_stay_are_no_higher_than_what_proves_and_uncounted_rows_are_doubted() -> None:
+    ranks = np.array([1, 2, 3, 3, 3, 3])
+    supports = np.array([1, 3, 5, 1, 0, 2]) + np.array([0, 0, 0, 0, UNCOUNTED, UNCOUNTED])
+    present, words = np.ones(6, np.bool_), (ranks << 32) | supports
+    counts = np.array([4, -1, 1, -1, -1, -1])
+    kinds, stood = np.empty_like(counts), np.empty_like(counts)
+    assert judge_rows(present, words, counts, 2, 1, kinds, stood) == (0, 6)
+    assert kinds.tolist() == [NOTHING, RECOUNTED, RECOUNTED, LOST, DOUBTED, RECOUNTED]
+    assert iterations_of(words).tolist() == ranks.tolist()
+    assert (proofs_of(words)[1:4].tolist(), proofs_of(words)[5]) == ([2, 6, 0], UNCOUNTED + 1)
+
+
 def test_fewer_proofs_than_none_and_more_than_a_word_can_tell_show() -> None:
     present, words = (
         np.array([True, True]),
-        standing(np.array([1, 1]), np.array([1, (1 << 32) - 1])),
+        standing(np.array([1, 1]), np.array([1, (1 << 31) - 1])),
     )
     counts = np.array([-2, 1])
-    assert judge_rows(present, words, counts, 1, np.empty_like(counts), np.empty_like(counts)) == (
-        -1,
-        1 << 32,
-    )
+    assert judge_rows(
+        present, words, counts, 1, 0, np.empty_like(counts), np.empty_like(counts)
+    ) == (-1, 1 << 31)
 
 
 def test_a_proof_counts_behind_its_latest_row_and_is_lost_by_each_that_is_as_it_was() -> None:

@@ -10,8 +10,7 @@ import pytest
 
 import lftj
 
-pytestmark = pytest.mark.usefixtures("unsearched")
-
+UNSEARCHED = frozenset({"reachability"})
 CLOSURE = """
 .decl p(x: number, y: number)
 p(x, y) :- e(x, y).
@@ -23,7 +22,9 @@ PATHS = 21
 
 
 def closed(step: str, *, rules_first: bool) -> lftj.Workspace:
-    workspace = lftj.connect(tuning=lftj.Tuning(rows_begun=1 << 60))  # what is lost counts, too
+    workspace = lftj.connect(
+        tuning=lftj.Tuning(rows_begun=1 << 60, without=UNSEARCHED)
+    )  # what is lost counts, too
     workspace.add_rules(".decl e(x: number, y: number)")
     if not rules_first:
         workspace.load("e", CHAIN)
@@ -57,7 +58,7 @@ def test_what_follows_a_change_counts_what_it_finds(step: str, assignments: int)
 
 
 def test_counts_that_are_kept_have_bytes() -> None:
-    workspace = lftj.connect(elastic=math.inf)
+    workspace = lftj.connect(elastic=math.inf, tuning=lftj.Tuning(without=UNSEARCHED))
     workspace.add_rules(".decl e(x: number, y: number)\n" + CLOSURE.format(step="e"))
     workspace.load("e", CHAIN)
     kept = workspace.memory().df()

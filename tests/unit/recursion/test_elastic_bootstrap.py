@@ -115,14 +115,14 @@ def test_a_proof_table_counts_proofs_of_the_present_iteration_only():
 
 
 def test_standings_order_as_iterations():
-    iterations, proofs = np.array([0, 0, 3, 2**31 - 1]), np.array([1, 2**32 - 1, 7, 1])
+    iterations, proofs = np.array([0, 0, 3, 2**31 - 1]), np.array([1, 2**31 - 1, 7, 1])
     words = standing(iterations, proofs)
     assert (np.diff(words) > 0).all()
     assert iterations_of(words).tolist() == iterations.tolist()
     assert proofs_of(words).tolist() == proofs.tolist()
     assert without_proofs(words).tolist() == standing(iterations).tolist()
     assert (~words < 0).all()
-    for iteration, count in ((0, 2**32), (2**31, 1)):
+    for iteration, count in ((0, 2**31), (2**31, 1)):
         with pytest.raises(OverflowError):
             standing(np.array([iteration]), np.array([count]))
 

@@ -1,145 +1,162 @@
-"""Deletions followed by ranks: views, and the ranks themselves, after each of many changes."""
+"""Ranks that stay while their rows do, and supports: views, and the state itself, after each of
+many changes.
+"""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Collection
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+import numpy as np
 import pytest
 
 import lftj
-from lftj.maintenance.deletion.ranks import Ranks
+from lftj.maintenance.counting.derivation_count import UNCOUNTED, standing
+from lftj.maintenance.counting.iterated_relation import IteratedRelation
 from lftj.maintenance.ladder import STRATA
 from lftj.syntax.parser import parse
 from tests.reference import evaluate
-from tests.unit.recursion.proofs import Row
-from tests.unit.recursion.stratum import check_ranks, ranks_of
+from tests.unit.recursion.following import CLOSURE, strategies
+from tests.unit.recursion.following import change as commit
+from tests.unit.recursion.proofs import Input, Row, Rule, supported
+from tests.unit.recursion.stratum import check, rows_of, states
+from tests.unit.recursion.test_delete_rederive import POINTS, STATEMENTS, statements
 from tests.unit.recursion.test_elastic_proofs import PROGRAMS, WIDTHS, change, fact, text
 
+pytestmark = pytest.mark.usefixtures("unsearched")
+
 RANKED = [name for name in PROGRAMS if name != "nullary"]
-ALONE = frozenset(each.name for each in STRATA if not each.needed) - {"rederivation"}
-WALKED = {
-    "closure",
-    "mirrored closure",
-    "steps of several instantiations",
-    "non-linear",
-    "unary",
-    "base and derived",
-}
-"""Programs whose strata walks close, which need no ranks."""
+ALONE = frozenset(each.name for each in STRATA if not each.needed) - {"counting", "rederivation"}
 
 
-AT_ONCE = {"rows_tried": 0, "rows_least": 0, "rows_counted": 0, "ranked_plan": 0}
-"""Settings by which ranks are made for the first deletion."""
+def _right(rules: list[Rule], workspace: lftj.Workspace, facts: Input) -> int:
+    """The number of supports that are counted; each is what its definition says, and what is not
+    counted claims no more.
+    """
+    counted = 0
+    for state in states(workspace):
+        ranked = rows_of(state)
+        true = supported(rules, ranked, facts)
+        for name, rows in ranked.items():
+            for row, (rank, support) in rows.items():
+                assert true[name][row][1] > 0, "rests on nothing"
+                if support < UNCOUNTED:
+                    assert true[name][row] == (rank, support)
+                    counted += 1
+                else:
+                    assert support - UNCOUNTED <= true[name][row][1]
+    return counted
 
 
-def _connect(
-    without: Collection[str] = ALONE, at_once: bool = True, **options: float
-) -> lftj.Workspace:
-    settings: dict[str, Any] = AT_ONCE if at_once else {}
-    return lftj.connect(tuning=lftj.Tuning(**settings, without=without), **options)
-
-
-@pytest.mark.parametrize("elastic", [1e9, 0.5])
+@pytest.mark.parametrize("way", ["by ranks", "compiled", "as it comes"])
 @pytest.mark.parametrize("name", RANKED)
-def test_ranks_and_rows_are_right_after_every_change(name: str, elastic: float):
-    rules = PROGRAMS[name]
-    rnd = random.Random(f"ranks {name} {elastic}")
+def test_supports_and_rows_are_right_after_every_change(name: str, way: str):
+    rules, rnd = PROGRAMS[name], random.Random(f"ranks {name} {way}")
     used = sorted({atom[0] for rule in rules for atom in (rule.head, *rule.atoms, *rule.negated)})
     facts: dict[str, set[Row]] = {relation: set() for relation in WIDTHS}
-    workspace = _connect(ALONE if elastic > 1 else frozenset(), elastic=elastic)
+    patience = {"compiled_patience": 0} if way == "compiled" else {}
+    tuning = lftj.Tuning(without=frozenset() if way == "as it comes" else ALONE, **patience)
+    workspace = lftj.connect(tuning=tuning, elastic=0.2 if way == "as it comes" else 1e9)
     workspace.add_rules(text(rules, name))
     change(workspace, facts, [], [fact(rnd, used, 5) for _ in range(14)])
-    used_ranks = kept = 0
-    for _ in range(12):
+    counted = 0
+    for _ in range(14):
         present = sorted((relation, row) for relation, rows in facts.items() for row in rows)
         gone = [each for each in present if rnd.random() < 0.15]
         change(workspace, facts, gone, [fact(rnd, used, 5) for _ in range(rnd.randrange(4))])
         assert {name: set(workspace[name].fetchall()) for name in WIDTHS} == evaluate(
             parse(text(rules, name)), facts
         )
-        kept += check_ranks(workspace)
-        used_ranks += any(isinstance(ranks, Ranks) for ranks in ranks_of(workspace))
+        counted += _right(rules, workspace, facts)
+        check(workspace)
     assert workspace.verify() == []
-    if elastic > 1 and name not in WALKED:
-        assert kept, "no ranks were kept"
-        assert used_ranks, "no deletion was followed by ranks"
+    assert counted or way != "by ranks", "no support was counted"
 
 
-@pytest.mark.parametrize("name", RANKED)
-def test_a_trail_tells_ranks_after_every_change(name: str):
-    rules = PROGRAMS[name]
-    rnd = random.Random(f"trail {name}")
-    used = sorted({atom[0] for rule in rules for atom in (rule.head, *rule.atoms, *rule.negated)})
-    facts: dict[str, set[Row]] = {relation: set() for relation in WIDTHS}
-    workspace = _connect(at_once=False, elastic=1e9)
-    workspace.add_rules(text(rules, name))
-    change(workspace, facts, [], [fact(rnd, used, 5) for _ in range(14)])
-    kept = 0
-    for _ in range(12):
-        present = sorted((relation, row) for relation, rows in facts.items() for row in rows)
-        gone = [each for each in present if rnd.random() < 0.1]
-        change(workspace, facts, gone, [fact(rnd, used, 5) for _ in range(rnd.randrange(4))])
-        kept += check_ranks(workspace)
-        assert not any(isinstance(ranks, Ranks) for ranks in ranks_of(workspace))
-    if name not in WALKED:
-        assert kept, "no trail was kept"
+def test_ranks_stay_while_their_rows_do():
+    workspace = lftj.connect(elastic=1e9, tuning=lftj.Tuning(without=ALONE))
+    workspace.add_rules(CLOSURE)
+    commit(workspace, {"e": [(0, 1), (1, 2), (2, 3), (3, 4), (8, 9)]}, {})
+    commit(workspace, {}, {"e": [(8, 9)]})
+    (state,) = states(workspace)
+    assert rows_of(state)["t"][0, 3] == (2, UNCOUNTED)
+    commit(workspace, {"e": [(0, 3)]}, {})
+    (state,) = states(workspace)
+    assert rows_of(state)["t"][0, 3] == (2, UNCOUNTED + 1), "a shorter way only adds to its support"
+    commit(workspace, {}, {"e": [(1, 2)]})
+    (state,) = states(workspace)
+    assert rows_of(state)["t"][0, 3] == (2, 1), "doubted, it is counted"
+    assert (0, 2) not in rows_of(state)["t"]
 
 
-STATEMENTS = """
-    .decl move(to: number, origin: number)  .decl store(base: number, source: number)
-"""
-FLOWS = """
-    .decl flow(to: number, origin: number)  .decl alias(a: number, b: number)
-    flow(x, y) :- move(x, y).  flow(x, z) :- flow(x, y), alias(y, w), flow(w, z).
-    flow(x, y) :- store(x, y), alias(x, y).  alias(x, y) :- flow(x, z), flow(y, z).
-"""
+def test_a_rule_that_goes_and_comes_is_followed_by_ranks():
+    workspace = lftj.connect(elastic=1e9, tuning=lftj.Tuning(without=ALONE))
+    workspace.add_rules(CLOSURE)
+    commit(workspace, {"e": [(x, x + 1) for x in range(20)]}, {})
+    (handle,) = workspace.add_rules("t(y, x) :- t(x, y), x > 15.")
+    rows = sorted(workspace["t"].fetchall())
+    workspace.remove_rule(handle)
+    assert (strategies(workspace), check(workspace)) == (["update"], 1)
+    assert len(workspace["t"]) == 20 * 21 // 2
+    workspace.add_rules("t(y, x) :- t(x, y), x > 15.")
+    assert (strategies(workspace), check(workspace)) == (["update"], 1)
+    assert sorted(workspace["t"].fetchall()) == rows
 
 
-def _flows() -> dict[str, list[tuple[int, int]]]:
-    rnd = random.Random(1)
-    near = [(x, (x + rnd.randrange(-6, 7)) % 60) for x in range(60) for _ in range(2)]
-    return {"move": sorted(set(near[:90])), "store": sorted(set(near[90:]))}
-
-
-def _loaded(workspace: lftj.Workspace) -> lftj.Workspace:
+def _loaded(without: Collection[str] = ALONE, path: str | None = None) -> lftj.Workspace:
+    tuning = lftj.Tuning(without=without)
+    workspace = lftj.connect(*([path] if path else []), tuning=tuning, elastic=1e9)
     workspace.add_rules(STATEMENTS)
-    for name, rows in _flows().items():
+    for name, rows in statements().items():
         workspace.load(name, rows)
-    workspace.add_rules(FLOWS)
+    workspace.add_rules(POINTS)
     return workspace
 
 
 def _steps_of_a_deletion(workspace: lftj.Workspace) -> int:
     with workspace.transaction() as transaction:
-        transaction.delete("move", [_flows()["move"][40]])
+        transaction.delete("move", [statements()["move"][40]])
     return sum(workspace.profile(last=1)["steps"])
 
 
 def test_a_deletion_of_few_rows_looks_at_few():
-    ranked = _loaded(_connect(elastic=1e9))
-    unranked = lftj.Tuning(without=ALONE, rows_tried=1e12)
-    without = _loaded(lftj.connect(tuning=unranked, elastic=1e9))
+    ranked, without = _loaded(), _loaded(ALONE | {"counting"})
     assert 3 * _steps_of_a_deletion(ranked) < _steps_of_a_deletion(without)
-    assert ranked["flow"].fetchall() == without["flow"].fetchall()
+    assert ranked["points"].fetchall() == without["points"].fetchall()
 
 
 def test_ranks_come_back_with_a_workspace(tmp_path: Path):
     path = str(tmp_path / "flows.lftj")
-    with _loaded(lftj.connect(path, tuning=lftj.Tuning(**AT_ONCE), elastic=1e9)) as workspace:
+    with _loaded(path=path) as workspace:
         _steps_of_a_deletion(workspace)
-        assert check_ranks(workspace) == 1
-        rows = workspace["flow"].fetchall()
-    with lftj.connect(path) as workspace:
-        assert check_ranks(workspace) == 1
-        with workspace.transaction() as transaction:
-            transaction.insert("move", [_flows()["move"][40]])
-            transaction.delete("move", [_flows()["move"][41]])
-        assert check_ranks(workspace) == 1
-        with workspace.transaction() as transaction:
-            transaction.insert("move", [_flows()["move"][41]])
-            transaction.delete("move", [_flows()["move"][40]])
-        assert workspace["flow"].fetchall() == rows
+        assert check(workspace) == 1
+        rows = workspace["points"].fetchall()
+    with lftj.connect(path, elastic=1e9) as workspace:
+        assert check(workspace) == 1
+        for gone, come in (41, 40), (40, 41):
+            with workspace.transaction() as transaction:
+                transaction.insert("move", [statements()["move"][come]])
+                transaction.delete("move", [statements()["move"][gone]])
+            assert check(workspace) == 1
+        assert workspace["points"].fetchall() == rows
         assert workspace.verify() == []
+
+
+def test_a_support_that_is_wrong_is_told_of():
+    workspace: Any = _loaded()
+    _steps_of_a_deletion(workspace)
+    (state,) = states(workspace)
+    assert workspace.verify() == []
+    *rows, words = state.relations["points"].columns()
+    wrong = standing(words >> 32, np.full(len(words), 1_000))
+    relation = IteratedRelation.of(
+        workspace._backend.state.database["points"].schema,
+        workspace._backend.arena,
+        rows,
+        words >> 32,
+        wrong & (UNCOUNTED - 1),
+    )
+    cast("dict[str, IteratedRelation]", state.relations)["points"] = relation
+    assert [each.relation for each in workspace.verify()] == ["points (supports)"]

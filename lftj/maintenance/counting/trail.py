@@ -13,13 +13,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lftj.maintenance.counting.derivation_count import UNCOUNTED, uncounted
 from lftj.maintenance.semi_naive.packed_rows import Iteration, Packed
-from lftj.program.normal_form import RelationSchema
 from lftj.scantree import Arena, Tree
 from lftj.scantree.frozen import frozen
-from lftj.scantree.rows import equal_runs, sort_rows, sort_with
-from lftj.storage.delta import Columns, Delta, no_rows
-from lftj.storage.relation import RelationVersion, build_tree
+from lftj.scantree.rows import difference, equal_runs, sort_rows, sort_with
+from lftj.storage.delta import Columns, no_rows
+from lftj.storage.relation import RelationVersion
 
 _OUTGROWN = 2
 """Times the rows that a trail may have become: changes took away and brought back as many."""
@@ -76,29 +76,23 @@ class Trail:
         noted = sum(piece.size for each in found.values() for piece in each)
         return None if noted > _OUTGROWN * rows else Trail(found, gone, more.height)
 
-    def ranked(
-        self, name: str, schema: RelationSchema, arena: Arena, now: RelationVersion
-    ) -> RelationVersion:
-        """The rows of a relation, as they are `now`, each with the number of the last iteration
-        that found it in its last column. O(n log n).
+    def tree(self, name: str, width: int, arena: Arena, now: RelationVersion) -> Tree:
+        """The rows of a relation, as they are `now`, and the derivation count of each: its rank is
+        the number of the last iteration that found it. O(n log n).
         """
-        first, *later = self.found[name] or (_Piece(no_rows(now.schema.arity), *no_rows(2)),)
-        order = tuple(range(schema.arity))
-        ranked = RelationVersion(schema, arena, {order: _tree(first, self.height, arena)})
-        gone = _unordered(self.taken[name], schema.arity)[:-1]
-        came = sort_rows(_unordered(later, schema.arity))
+        first, *later = self.found[name] or (_Piece(no_rows(width), *no_rows(2)),)
+        tree = _tree(first, self.height, arena)
+        gone = _unordered(self.taken[name], width + 1)[:-1]
+        came = sort_rows(_unordered(later, width + 1))
         if not len(gone[0]) and not len(came[0]):
-            return ranked
-        last = np.append(equal_runs(came, len(gone))[1:], len(came[0])) - 1
+            return tree
+        last = np.append(equal_runs(came, width)[1:], len(came[0])) - 1
         came = [column[last[last >= 0]] for column in came]
         there = now.contains(came[:-1])
-        found, went, _ = ranked.identity.edge_rows(sort_rows(gone))
-        went = [column[found] for column in went]
-        return ranked.apply(Delta([column[there] for column in came], went))
-
-    def unordered(self, name: str, width: int) -> Columns:
-        """Rows of a relation as they were found, with the numbers of the iterations."""
-        return _unordered(self.found[name], width)
+        *rows, ranks = (column[there] for column in came)
+        gone = difference(sort_rows(gone), rows)
+        went = tree.lookup(gone)[0]
+        return tree.apply([*rows, uncounted(ranks)], [column[went] for column in gone])
 
     @property
     def bytes(self) -> int:
@@ -164,11 +158,14 @@ def _unordered(pieces: Sequence[_Piece], width: int) -> Columns:
 
 
 def _tree(piece: _Piece, height: int, arena: Arena) -> Tree:
-    """The rows of a piece with their ranks in order; where there is room for a rank in the words
-    that they are packed in, these are sorted.
+    """The rows of a piece with their derivation counts in order; where there is room for a rank in
+    the words that they are packed in, these are sorted.
     """
-    packed = piece.rows
-    if isinstance(packed, Packed) and (wider := packed.with_column(piece.ranks(), height)):
-        return wider.tree(arena)
-    rows, ranks = sort_with(piece.columns(), piece.ranks())
-    return build_tree(arena, [*rows, ranks])
+    packed, ranks = piece.rows, piece.ranks()
+    if isinstance(packed, Packed) and (wider := packed.with_column(2 * ranks, 2 * height)):
+        # 2 · rank, of which a tree makes (2 · rank + 1) · UNCOUNTED
+        lows = np.append(packed.lows, 1)
+        return wider._replace(lows=lows).tree_with_value(arena, UNCOUNTED)
+    rows, words = sort_with(piece.columns(), uncounted(ranks))
+    width = len(rows)
+    return Tree.build(arena, rows, [words]) if len(words) else Tree.empty(arena, width, 1)
