@@ -63,8 +63,9 @@ class Groups:
     def steps(self) -> int:
         """Tree pages that the last commit opened in the state of the view's head."""
         engine: Any = self.workspace._backend
-        (rule,) = engine.state.heads["view"].rules
-        return rule.aggregate.steps if rule.aggregate else 0
+        states = engine.state.heads
+        kept = [states[key] for key in states.graph.below("view")]  # none for rows in key order
+        return sum(each.aggregate.steps for each in kept)
 
     def change(self, number: int) -> None:
         """Delete a row and, in the next call, put it back."""

@@ -26,6 +26,7 @@ def result(monkeypatch: pytest.MonkeyPatch) -> lftj.Result:
     for name in ("pandas", "polars", "pyspark"):
         monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.delitem(vars(lftj), "SparkExecutor", raising=False)
+    monkeypatch.delattr(lftj.partition, "spark", raising=False)
     ws = lftj.connect()
     ws.load(ws.relation("r", {"x": int}), [(1,)])
     return ws["r"]
