@@ -1,6 +1,6 @@
 """Programs that are run again: the same text, and a text with one other rule, among 1,000 rules and
 among a tenth of them. Schemas that change: a column with a default. Changes in bulk: deletes by
-keys, and a relation that is made equal to a table.
+keys, a relation that is made equal to a table, and a feed of changes.
 """
 
 from __future__ import annotations
@@ -63,6 +63,7 @@ class Programs:
 DURABLE_ROWS = {"s": 20_000, "m": 1_000_000, "l": 10_000_000}
 SYNCED_ROWS = {"s": 5_000, "m": 100_000, "l": 500_000}
 DIFFERENT = 20
+FED_ROWS = {"s": 2_000, "m": 20_000, "l": 100_000}
 KEYS = {"s": 640, "m": 6_400, "l": 6_400}
 COLUMNS = 3
 
@@ -125,6 +126,35 @@ def sync_vs_load(rows: int) -> float:
     return statistics.median(found) / load
 
 
+def feed_vs_upsert(rows: int) -> float:
+    """Time of applying as many events, some of which delete : of an upsert of the same rows."""
+    table = _orders(rows)
+    after = table.set_column(1, "price", pa.array(table["price"].to_numpy() + 1)).to_pylist()
+    events: list[dict[str, Any]] = [
+        {"op": "u", "before": before, "after": row, "source": {"lsn": number}}
+        for number, (before, row) in enumerate(zip(table.to_pylist(), after, strict=True))
+    ]
+    for each in events[::3]:
+        each |= {"op": "d", "after": None}
+    ratios: list[float] = []
+    for _ in range(COLUMNS):
+        with lftj.connect() as upserted, lftj.connect() as fed:
+            for workspace in (upserted, fed):
+                _loaded(workspace, table)
+
+            def upsert(workspace: lftj.Workspace = upserted) -> None:
+                with workspace.transaction() as tx:
+                    tx.upsert("item", after)
+
+            def feed(workspace: lftj.Workspace = fed) -> None:
+                with workspace.transaction() as tx:
+                    tx.apply_changes("item", events, feed="shop", position="source.lsn")
+
+            ratios.append(processor_seconds(feed) / processor_seconds(upsert))
+            require_equal("rows", len(fed["item"]), rows - len(events[::3]))
+    return statistics.median(ratios)
+
+
 def keyed_deletes_ratio(rows: int, keys: int) -> float:
     """Time of so many deletes by a key in one transaction : of one delete of as many rows."""
     table = _orders(rows)
@@ -170,6 +200,7 @@ def measure(report: Report, data: Path | None) -> None:
     size = report.size
     report.add("default_column_ms", default_column_ms(DURABLE_ROWS[size]))
     report.add("sync_vs_load", sync_vs_load(SYNCED_ROWS[size]))
+    report.add("feed_vs_upsert", feed_vs_upsert(FED_ROWS[size]))
     report.add("keyed_deletes_ratio", keyed_deletes_ratio(SYNCED_ROWS[size], KEYS[size]))
     report.note(
         figure="program_rule_growth",

@@ -185,6 +185,16 @@ class Draft(Pending, Protocol):
         """Delete the rows with these values in some columns."""
         ...
 
+    def apply_changes(
+        self,
+        relation: RelationOrName,
+        changes: object,
+        feed: str | None,
+        position: int | str | None,
+    ) -> int:
+        """Apply changes that were captured elsewhere."""
+        ...
+
     def sync(
         self,
         relation: RelationOrName,

@@ -189,6 +189,31 @@ class Transaction(Writing[Draft]):
         return self._open().sync(relation, data, by, dict(where or {}), options)
 
     @interrupts_as_such()
+    def apply_changes(
+        self,
+        relation: RelationOrName,
+        changes: object,
+        *,
+        feed: str | None = None,
+        position: int | str | None = None,
+    ) -> int:
+        """Apply changes that were captured elsewhere, in their order; returns how many.
+
+        `changes`: events of Debezium, as dicts, JSON texts or the path of a file with one a line:
+        `op` (c, r, u, d, t) with images of the row `before` and `after`, whose other fields are
+        passed over. Or a table with a column `op` (c, u, d; insert, update, delete) and the columns
+        of the relation, of which a deletion needs the key. A relation without a key needs whole
+        rows in both images.
+
+        Exactly once: `feed` is a name, and `position` the position of the last of these changes, or
+        the field that has the position of each (`"source.lsn"`; of a table a column). What is not
+        after the position that was applied last is passed over, and the new one is a row of the
+        relation `feed_position(feed, position)`, with the same commit. Not over parts:
+        DistributedError (E400).
+        """
+        return self._open().apply_changes(relation, changes, feed, position)
+
+    @interrupts_as_such()
     def upsert(
         self,
         relation: RelationOrName,

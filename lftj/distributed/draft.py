@@ -300,6 +300,10 @@ class PartsDraft(ProgramDraft):
         """Refuse: rows are found by one column only, `delete_where`."""
         raise refused("delete by keys", Kind.PARTS)
 
+    def apply_changes(self, *_: object) -> NoReturn:
+        """Refuse: deletions have keys, not rows."""
+        raise refused("apply_changes", Kind.PARTS)
+
     def sync(self, *_: object) -> NoReturn:
         """Refuse: the rows that are there do not come to the driver."""
         raise refused("sync", Kind.PARTS)

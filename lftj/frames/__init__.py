@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from lftj.frames.arrow_columns import require_whole
 from lftj.frames.coded_rows import CodedRows
-from lftj.frames.columns_of import columns_of
+from lftj.frames.columns_of import as_table, columns_of
 from lftj.frames.confined import check_all_inside, check_inside, confined, open_folder
 from lftj.frames.facts import (
     FactsLayout,
@@ -51,6 +51,7 @@ __all__ = [
     "NullPolicy",
     "Parameters",
     "Place",
+    "as_table",
     "check_all_inside",
     "check_inside",
     "check_table_parameters",

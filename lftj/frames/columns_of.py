@@ -27,34 +27,53 @@ def columns_of(data: object) -> dict[str, Type]:
     all its fields can be read as. Raises DeclarationError (E160) for data without names, (E161)
     for a column of a type that relations have not.
     """
-    source: Any = data
-    if isinstance(source, CodedRows):
-        names: Sequence[str] = source.columns  # type: ignore[attr-defined]
-        return dict(zip(names, source.types, strict=True))  # type: ignore[attr-defined]
-    if isinstance(source, (list, tuple)):
-        if source and isinstance(source[0], Mapping):
-            return _of_dicts(source)  # pyright: ignore[reportUnknownArgumentType]
-        source = None
-    is_path = isinstance(source, (str, os.PathLike))
+    if isinstance(data, CodedRows):
+        names: Sequence[str] = data.columns  # type: ignore[attr-defined]
+        return dict(zip(names, data.types, strict=True))  # type: ignore[attr-defined]
+    if isinstance(data, (list, tuple)) and data and isinstance(data[0], Mapping):
+        return _of_dicts(data)  # pyright: ignore[reportUnknownArgumentType]
+    carrier = _carrier(data)
+    if isinstance(carrier, TextCarrier):
+        return {str(name): _of_text(carrier, i) for i, name in enumerate(carrier.names or [])}
+    table = _table(carrier, data)
+    return {
+        name: _of_arrow(name, table.column(place)) for place, name in enumerate(table.column_names)
+    }
+
+
+def as_table(data: object) -> Any:
+    """A table of Arrow of data that names its columns. Raises DeclarationError (E160)."""
+    if isinstance(data, CodedRows):
+        return data.arrow()  # type: ignore[attr-defined]
+    if isinstance(data, (list, tuple)) and data and isinstance(data[0], Mapping):
+        return pa.Table.from_pylist(list(data))  # pyright: ignore[reportUnknownArgumentType]
+    carrier = _carrier(data)
+    if isinstance(carrier, TextCarrier):
+        return pa.table(dict(zip(map(str, carrier.names or []), carrier.columns, strict=True)))
+    return _table(carrier, data)
+
+
+def _carrier(data: Any) -> Any:
+    """The data as columns with names. Raises DeclarationError (E160)."""
     carrier: Any = None
-    if source is not None:
-        carrier = carry_file(local_path(source)) if is_path else carry_table(source)
+    if isinstance(data, (str, os.PathLike)):
+        carrier = carry_file(local_path(data))
+    elif data is not None and not isinstance(data, (list, tuple)):
+        carrier = carry_table(data)
     if carrier is None or carrier.names is None:
         raise DeclarationError(
             f"columns are a dict of names and types, found {type(data).__name__}",
             hint='write {"id": int, "country": str}, or pass data that names them: a frame, a file',
         )
-    names = [str(name) for name in carrier.names]
-    if isinstance(carrier, TextCarrier):
-        return {name: _of_text(carrier, place) for place, name in enumerate(names)}
-    table = (
-        carrier.table
-        if isinstance(carrier, ArrowCarrier)
-        else pa.Table.from_pandas(source, preserve_index=False)
-        if hasattr(source, "iloc")
-        else pa.table({name: data[name] for name in names})  # type: ignore[index]
-    )
-    return {name: _of_arrow(name, table.column(place)) for place, name in enumerate(names)}
+    return carrier
+
+
+def _table(carrier: Any, data: Any) -> Any:
+    if isinstance(carrier, ArrowCarrier):
+        return carrier.table
+    if hasattr(data, "iloc"):
+        return pa.Table.from_pandas(data, preserve_index=False)
+    return pa.table({str(name): data[name] for name in carrier.names})
 
 
 def _of_arrow(name: str, column: Any) -> Type:

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lftj import frames
+from lftj.engine.commit.staging import codes_of
 from lftj.engine.transaction import owned_facts
 from lftj.engine.transaction.bulk import PlainKeys, Synced, identity_of, places_of, scope_of, sync
+from lftj.engine.transaction.feeds import POSITIONS, Reading, net, require_positions
 from lftj.engine.transaction.program_draft import RelationOrName
 from lftj.engine.transaction.schema_draft import SchemaDraft
 from lftj.engine.versions.state import State
@@ -64,6 +66,47 @@ class BulkDraft(SchemaDraft):
         if plain is not None and plain.rows:
             rows = self.framed_as(plain.columns, plain.rows, {}).columns
             self.staging(name).add(tuple(self.schema(name).key or ()), rows)
+
+    def apply_changes(
+        self,
+        relation: RelationOrName,
+        changes: object,
+        feed: str | None,
+        position: int | str | None,
+    ) -> int:
+        """See `Transaction.apply_changes`."""
+        require_positions(feed, position)
+        schema = self.writable(relation)
+        known = None if feed is None else self._position(feed)
+        if isinstance(position, int) and known is not None and position <= known:
+            return 0
+        reading = Reading(schema, position if isinstance(position, str) else None, known)
+        read, places = reading.read(changes), reading.places
+        written = self.coded(schema, read.written, {})
+        gone = self.framed_as([schema.columns[place] for place in places], read.gone, {})
+        rows, keys = net(written, gone.columns, read, places)
+        staging = self.staging(schema.name)
+        if read.truncated:
+            staging.add("delete", staging.where({}))
+        staging.add(places, keys)
+        staging.add("insert" if schema.key is None else "upsert", rows)
+        if self.went_from(schema.name):
+            owned_facts.came(self, schema.name, rows)
+        last = position if isinstance(position, int) else read.last
+        if feed is not None and last is not None and (known is None or last > known):
+            columns = self.coded(POSITIONS, [(feed, last)], {})
+            self.staging(POSITIONS.name).add("upsert", columns)
+        return read.count
+
+    def _position(self, feed: str) -> int | None:
+        """The position up to which a feed was applied, by the transaction too."""
+        if POSITIONS.name not in self.program.catalog.relations:
+            self.declare(POSITIONS, view=False)
+        codes = codes_of(self.schema(POSITIONS.name), {"feed": feed}, self._engine.dictionary)
+        if codes is None:
+            return None
+        found = self.staging(POSITIONS.name).where(codes)[1]
+        return int(found[0]) if len(found) else None
 
     def sync(
         self,

@@ -132,6 +132,9 @@ TRANSACTION: dict[str, Callable[[lftj.Workspace], object]] = {
     "insert": _in_transaction(lambda tx: tx.insert("edge", [(5, 6)], existing="error")),
     "delete": _in_transaction(lambda tx: tx.delete("edge", [(1, 2)], missing="error")),
     "delete by keys": _in_transaction(lambda tx: tx.delete("acct", keys=[1])),
+    "apply_changes": _in_transaction(
+        lambda tx: tx.apply_changes("edge", [{"op": "c", "after": {"x": 8, "y": 9}}])
+    ),
     "sync": _in_transaction(lambda tx: tx.sync("acct", [(1, "z", 0.0)])),
     "delete_where": _in_transaction(lambda tx: tx.delete_where("edge", x=1)),
     "upsert": _in_transaction(lambda tx: tx.upsert("acct", [(1, "z", 0.0)])),

@@ -63,6 +63,7 @@ with ws.transaction(message="a change") as tx:
     tx.upsert(every, [(True, datetime.date(2021, 1, 1), 2.5, "a", datetime.datetime.now(), 4)])
     removed: int = tx.delete_where(edge, x=77)
     tx.delete(every, keys=["nobody"])
+    applied: int = tx.apply_changes("edge", [{"op": "i", "x": 2, "y": 3}], feed="f", position=1)
     equal: lftj.Synced = tx.sync("edge", [(2, 3), (3, 4), (4, 5)])
     preview: lftj.Preview = tx.preview()
     coming: lftj.Result = preview["reach"]

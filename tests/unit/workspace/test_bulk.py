@@ -1,8 +1,12 @@
-"""Changes in bulk: deletes by keys, and relations that are made equal to a table."""
+"""Changes in bulk: deletes by keys, relations that are made equal to a table, feeds of changes."""
 
 from __future__ import annotations
 
+import datetime
+import json
 import random
+from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -152,3 +156,142 @@ def test_a_table_sees_what_the_transaction_did_before(ws: Any) -> None:
         tx.insert("item", [(100, "x", 1)])
         assert tx.sync("item", [(30, "w0", 0), (100, "x", 2)]) == (0, 1, 9)
     assert sorted(ws["item"]) == [(30, "w0", 0), (100, "x", 2)]
+
+
+# ── feeds of changes ──────────────────────────────────────────────────────────────────────────────
+def event(op: str, before: Any, after: Any, lsn: int = 0) -> dict[str, Any]:
+    images = [
+        None if row is None else {"id": row[0], "who": row[1], "n": row[2], "more": [1]}
+        for row in (before, after)
+    ]
+    return {"op": op, "before": images[0], "after": images[1], "source": {"lsn": lsn}}
+
+
+def feed_of(seed: int, rows: dict[int, Any]) -> list[dict[str, Any]]:
+    """Random events that lead on from some rows, which they change."""
+    chance, events = random.Random(seed), list[dict[str, Any]]()
+    for lsn in range(1, 120):
+        number = chance.randrange(50)
+        new = (number, f"w{chance.randrange(4)}", lsn)
+        if number not in rows:
+            events.append(event("c", None, new, lsn))
+        elif chance.random() < 0.4:
+            events.append(event("d", rows.pop(number), None, lsn))
+            continue
+        else:
+            events.append(event("u", rows[number], new, lsn))
+        rows[number] = new
+    return events
+
+
+@pytest.mark.parametrize("relation", ["item", "bare"])
+@pytest.mark.parametrize("form", ["dicts", "texts", "file", "envelopes", "table"])
+def test_events_are_applied_in_their_order(
+    ws: Any, relation: str, form: str, tmp_path: Path
+) -> None:
+    ws.relation("bare", {"id": int, "who": str, "n": int})
+    ws.load("bare", ROWS)
+    rows = {row[0]: row for row in ROWS}
+    events: Any = feed_of(3, rows)
+    given: Any = events
+    if form == "texts":
+        given = list(map(json.dumps, events))
+    elif form == "file":
+        given = tmp_path / "changes.jsonl"
+        given.write_text("\n".join(map(json.dumps, events)))
+    elif form == "envelopes":
+        given = [{"schema": {}, "payload": each} for each in events] + [None]
+    elif form == "table":
+        given = pd.DataFrame(
+            [
+                {"op": each["op"], **(each["before"] if each["op"] == "d" else each["after"])}
+                for each in events
+            ]
+        )
+        if relation == "bare":
+            return  # an update of a relation without a key needs both images
+    with ws.transaction() as tx:
+        assert tx.apply_changes(relation, given) == len(events)
+    assert sorted(ws[relation]) == sorted(rows.values())
+    assert ws.verify() == []
+
+
+def test_a_key_that_changes_and_a_truncation(ws: Any) -> None:
+    with ws.transaction() as tx:
+        tx.apply_changes("item", [event("u", (3, "w0", 3), (300, "w0", 3))])
+        tx.apply_changes("item", event("u", (4, "w1", 4), (3, "w1", 4)))
+    assert ids(ws) == sorted({*range(40), 300} - {4})
+    with ws.transaction() as tx:
+        tx.insert("item", [(77, "x", 1)])
+        tx.apply_changes("item", [event("t", None, None), event("r", None, (1, "a", 1))])
+    assert sorted(ws["item"]) == [(1, "a", 1)]
+
+
+@pytest.mark.parametrize("way", ["batches", "each", "table"])
+def test_a_feed_is_applied_exactly_once(way: str, tmp_path: Path) -> None:
+    rows: dict[int, Any] = {}
+    events = feed_of(5, rows)
+    options: dict[str, Any] = {"feed": "orders"}
+
+    def apply(ws: Any, first: int, last: int) -> int:
+        batch: Any = events[first:last]
+        if way == "batches":
+            options["position"] = last
+        elif way == "each":
+            options["position"] = "source.lsn"
+        else:
+            options["position"] = "lsn"
+            images = [(each, each["after"] or each["before"]) for each in batch]
+            batch = [{"op": e["op"], "lsn": e["source"]["lsn"], **image} for e, image in images]
+        with ws.transaction() as tx:
+            return tx.apply_changes("item", batch, **options)
+
+    with lftj.connect(tmp_path / "w.lftj") as ws:
+        ws.relation("item", {"id": int, "who": str, "n": int}, key="id")
+        assert apply(ws, 0, 40) == 40
+        tx = ws.transaction()
+        tx.apply_changes("item", events[40:], feed="orders", position=10**6)
+        tx.rollback()
+    with lftj.connect(tmp_path / "w.lftj") as ws:
+        assert apply(ws, 0, 40) == 0
+        assert apply(ws, *((40, 90) if way == "batches" else (20, 90))) == 50
+        assert apply(ws, 90, 119) == 29
+        assert sorted(ws["item"]) == sorted(rows.values())
+        assert ws["feed_position"].fetchall() == [("orders", 119)]
+
+
+def test_values_of_events_are_converted(ws: Any) -> None:
+    ws.relation("t", {"k": int, "d": "date", "m": "timestamp", "p": "decimal(8,2)"}, key="k")
+    images = [
+        {"k": 1, "d": 19782, "m": 1709164800000, "p": "12.50"},
+        {"k": 2, "d": "2024-02-29", "m": 1709164800000000, "p": 3},
+        {"k": 3, "d": "2024-02-29", "m": "2024-02-29T01:00:00+01:00", "p": "0.10"},
+    ]
+    with ws.transaction() as tx:
+        tx.apply_changes("t", [{"op": "c", "before": None, "after": image} for image in images])
+    day, moment = datetime.date(2024, 2, 29), datetime.datetime(2024, 2, 29)
+    prices = map(Decimal, ("12.50", "3.00", "0.10"))
+    assert ws["t"].fetchall() == [
+        (k, day, moment, p) for k, p in zip((1, 2, 3), prices, strict=True)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "options"),
+    [
+        ([{"op": "x"}], {}),
+        ([{"op": "c", "after": None}], {}),
+        ([{"op": "d", "before": None}], {}),
+        ([event("c", None, (1, "a", None))], {}),
+        ([{"op": "c", "after": {"id": 1}}], {}),
+        ([event("c", None, (1, "a", 1))], {"feed": "f"}),
+        ([event("c", None, (1, "a", 1))], {"position": 1}),
+        ([event("c", None, (1, "a", 1))], {"feed": "f", "position": "source.no"}),
+        ([{"op": "x", "id": 1, "who": "a", "n": 1}], {}),
+        ([{"op": "c", "id": 1}], {}),
+    ],
+)
+def test_changes_that_cannot_be(ws: Any, changes: Any, options: Any) -> None:
+    with ws.transaction() as tx, pytest.raises(LftjError):
+        tx.apply_changes("item", changes, **options)
+    assert ids(ws) == list(range(40))
