@@ -93,8 +93,7 @@ def problems(engine: Engine, path: Path, *, deep: bool = False) -> Iterator[str]
             numbers.append(0)
         for number, following in zip(numbers, [None, *numbers], strict=False):
             yield from _problems_from(durable, engine, number, following)
-        engine.begin_anew()
-        durable.forget_stored()
+        durable.begin_anew()
         durable.open()
         durable.past.entries()
         for branch in engine.family():
@@ -117,8 +116,7 @@ def _problems_from(
     short = short_of_memory("not all was checked", "check it where more memory is free")
     try:
         with short:
-            engine.begin_anew()
-            durable.forget_stored()
+            durable.begin_anew()
             durable.open_at(number, following)
             engine.arena.watch.check(everything=True)
     except DurableError as error:

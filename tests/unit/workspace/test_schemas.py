@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import lftj
+from lftj.cli import main
 from lftj.errors import (
     DeclarationError,
     KeyViolationError,
@@ -429,6 +430,27 @@ def test_a_relation_has_the_columns_of_data(tmp_path: Path) -> None:
         for number, data in enumerate(wrong):
             with pytest.raises(DeclarationError):
                 ws.relation(f"w{number}", data)
+
+
+# ── files ─────────────────────────────────────────────────────────────────────────────────────────
+def test_files_are_checked_dumped_and_copied(tmp_path: Path) -> None:
+    path, copy, dump, loaded = (tmp_path / name for name in ("w", "copy", "dump", "loaded"))
+    with lftj.connect(path, keep="all") as ws:
+        ws.relation("item", {"id": int, "who": str, "price": int}, key="id")
+        ws.load("item", ROWS)
+        ws.add_rules(VIEWS)
+        ws.alter("item", add={"land": str}, default={"land": "only a default"})
+        ws.load("item", [(4, "cyd", 40, "only a default")])
+        ws.compact()
+        ws.alter("item", rename={"who": "name"})
+        ws.backup(copy)
+        found = rows(ws)
+    for words in (("check", "--deep", path), ("dump", path, dump), ("load", dump, loaded)):
+        assert main([str(word) for word in words]) == 0
+    for each in (path, copy, loaded):
+        with lftj.connect(each) as ws:
+            assert rows(ws) == found
+            assert rows(ws, "large") == [(2,), (3,), (4,)]
 
 
 # ── who follows ───────────────────────────────────────────────────────────────────────────────────
