@@ -138,13 +138,19 @@ class Catalog:
         return name in self.derivations and self.derivations[name].aggregated
 
     def relations_of(self, version: int) -> Mapping[str, RelationSchema]:
-        """The relations that a version could have had rows of."""
-        if not self.dropped:
+        """The relations that a version could have had rows of, with the columns of now."""
+        if not self.dropped and not self.alterations:
             return self.relations
+        altered = {
+            name
+            for each in self.alterations
+            if each.version > version
+            for name in (each.relation, each.name)
+        }
         return {
             name: schema
             for name, schema in self.relations.items()
-            if version >= self.dropped.get(name, 0)
+            if version >= self.dropped.get(name, 0) and name not in altered
         }
 
     def since(self, earlier: Catalog) -> Iterator[str]:

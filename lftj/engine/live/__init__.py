@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from lftj.engine.live.answers import answer, evaluated, read
 from lftj.engine.live.engine import Engine
+from lftj.engine.live.schema_history import rows_then
 from lftj.engine.live.timeline import Timeline
 from lftj.engine.live.verify import Discrepancy
 
-__all__ = ["Discrepancy", "Engine", "Timeline", "answer", "evaluated", "read"]
+__all__ = ["Discrepancy", "Engine", "Timeline", "answer", "evaluated", "read", "rows_then"]

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lftj.engine.live import Timeline
-from lftj.engine.versions import Entry, State
+from lftj.engine.live import Timeline, rows_then
+from lftj.engine.versions import Entry, State, base_rows
 from lftj.explain.derivations.version import Codes, Goal, matrix
 from lftj.program import dropped_since
 from lftj.proofs import Origin
@@ -65,7 +65,7 @@ class _Search:
                 rows = self._waiting[name]
                 there = np.zeros(len(rows), np.bool_)
                 if name not in dropped_since(*catalogs):
-                    there = _rows_of(before, name, rows)
+                    there = self._there(before, name, rows)
                 self._came(entry, name, ~there)
             reached = version
         for version, changes in self._logged(reached - 1):
@@ -77,8 +77,27 @@ class _Search:
         well.
         """
         first = self._state.program.catalog.dropped.get(name, 0)
-        came = name in entry.won or base_name(name) in self._state.database
+        came = self._name_at(name, entry.version) in entry.won or (
+            base_name(name) in self._state.database
+        )
         return came and entry.version >= first
+
+    def _name_at(self, name: str, version: int) -> str:
+        """The name that a relation had when a version was committed."""
+        for each in reversed(self._state.program.catalog.alterations):
+            if each.version > version and each.name == name:
+                name = each.relation
+        return name
+
+    def _there(self, before: State, name: str, rows: list[Codes]) -> np.ndarray:
+        """Mark those of ascending rows that a version has as base facts, in the columns of now."""
+        catalog = self._state.program.catalog
+        if before.program.catalog.alterations == catalog.alterations:
+            return _rows_of(before, name, rows)
+        found = rows_then(self._engine, base_rows(before), catalog.relation(name), catalog)
+        if found is None or not found.count:
+            return np.zeros(len(rows), np.bool_)
+        return found.contains(list(_columns(rows, self._state, name)))
 
     def _logged(self, version: int) -> Iterator[tuple[int, Mapping[str, list[np.ndarray]]]]:
         durable = self._engine.durable

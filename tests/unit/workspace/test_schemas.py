@@ -453,6 +453,18 @@ def test_files_are_checked_dumped_and_copied(tmp_path: Path) -> None:
             assert rows(ws, "large") == [(2,), (3,), (4,)]
 
 
+def test_rows_keep_the_version_that_brought_them(opened: Any) -> None:
+    with opened() as ws:
+        came = ws.version - 1  # the rules came after
+        ws.alter("item", add={"land": str}, default={"land": "FR"}, to="product")
+        ws.load("product", [(4, "cyd", 40, "IT")])
+        for row, version in (((2, "bob", 20, "FR"), came), ((4, "cyd", 40, "IT"), ws.version)):
+            found = ws.explain("product", row).origins.values()
+            assert [each.version for each in found] == [version]
+    with opened() as ws:
+        assert "product(2" in str(ws.explain("large", (2,)))
+
+
 # ── who follows ───────────────────────────────────────────────────────────────────────────────────
 def test_readers_of_changes_are_told_of_the_schema_first(opened: Any) -> None:
     seen: list[Any] = []
