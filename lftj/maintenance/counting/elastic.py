@@ -100,8 +100,8 @@ class CountingUpdate(CountedUpdate):
 
 
 class CountedFromNothing(Strategy[Followed]):
-    """An evaluation that counts, at a change of a stratum with a choice domain, or where updates
-    are always wanted.
+    """An evaluation that counts, at a change of a stratum with a choice domain, of a closure that
+    takes long to read, or where updates are always wanted.
     """
 
     name = "counting from nothing"
@@ -114,6 +114,8 @@ class CountedFromNothing(Strategy[Followed]):
         if not (change.keeps_counts and change.countable and change.decided):
             return False
         wanted = change.least or math.isinf(change.context.fraction)
+        if not wanted and change.takes and change.before:
+            wanted = change.many_steps
         return wanted and self.state is not None and not change.hopeless(self.state)
 
     def run(self) -> Followed | Exhausted:

@@ -170,6 +170,17 @@ class StratumChange:
         return walkable(self.schemas, self.rules)
 
     @cached_property
+    def many_steps(self) -> bool:
+        """Tell whether the steps of a closure outnumber its rows, so that to read them, which a
+        search begins with, is most of an evaluation.
+        """
+        if self.walk is None:
+            return False
+        read = {name for rule in self.walk.steps for name in rule.reads}
+        steps = sum(self.versions[name].count for name in read)
+        return steps > max(self.before, self.context.tuning.searched_least)
+
+    @cached_property
     def before(self) -> int:
         """The number of rows before it."""
         return sum(self.versions.before(name).count for name in self.schemas)

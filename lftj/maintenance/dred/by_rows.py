@@ -75,7 +75,7 @@ class Rows(Strategy[Followed]):
 
     def applies(self) -> bool:
         """Tell whether rows alone are kept and will do: not where a small evaluation is all there
-        is to do, or where too much changed.
+        is to do, where too much changed, or where deletions look at many steps.
         """
         change, kept = self.change, self._known
         possible = (
@@ -89,7 +89,7 @@ class Rows(Strategy[Followed]):
         if not possible or change.gave_up(Why.BUDGET) or change.below.large(change.context):
             return False
         assert isinstance(kept, Uncounted)
-        if change.parts_are_soon(kept):
+        if change.parts_are_soon(kept) or (self._takes and change.many_steps):
             return False
         return not (self._some and self._unlikely)
 
@@ -206,9 +206,4 @@ class GrownRows(Rows):
         change = self.change
         if not isinstance(self.state, Uncounted) or not change.before or change.rule_change:
             return False
-        if change.walk is None:
-            return False
-        read = {name for rule in change.walk.steps for name in rule.reads}
-        steps = sum(change.versions[name].count for name in read)
-        least = max(change.before, change.context.tuning.searched_least)
-        return steps > least and super().applies() and not self._takes
+        return change.many_steps and super().applies() and not self._takes

@@ -49,8 +49,8 @@ class Reachability(Strategy[Followed]):
         return change.walk
 
     def applies(self) -> bool:
-        """Tell whether the stratum is a closure that was derived, and keeps no counts, and rows
-        alone have not taken too much.
+        """Tell whether the stratum is a closure that was derived, and keeps no counts, and reading
+        its steps, or rows alone, does not take too much.
         """
         change, context = self.change, self.change.context
         possible = (
@@ -59,6 +59,7 @@ class Reachability(Strategy[Followed]):
             and context.keep
             and context.fraction > 0
             and not change.gave_up(Why.BUDGET)
+            and not (change.many_steps and change.takes)
         )
         shape = self._shape if possible else None
         return shape is not None and change.versions.before(shape.relation).count > 0

@@ -192,13 +192,20 @@ def work_of(workspace: lftj.Workspace, verb: str, rows: list[tuple[int, int]]) -
     return work["strategy"], work["steps"]
 
 
-def test_rows_that_only_come_are_followed_where_reading_the_steps_takes_longer() -> None:
+def test_steps_that_outnumber_the_rows_are_read_once() -> None:
+    """What comes is followed by rows; the first deletion counts, and later changes look at few."""
     workspace, edges = reached(1_000, 3, searched_least=2_000)
     assert len(workspace["t"]) < len(edges)
+    for strategy in "rederivation", "counting":
+        new = (edges[0][0], 998 if strategy == "counting" else 999)
+        done, steps = work_of(workspace, "insert", [new])
+        assert (done, steps < 20) == (strategy, True)
+        if strategy == "rederivation":
+            done, steps = work_of(workspace, "delete", [new])
+            assert (done, steps > 2_000) == ("counting from nothing", True)
     for edge in edges[::300]:
-        assert work_of(workspace, "delete", [edge])[1] > 2_000
-        strategy, steps = work_of(workspace, "insert", [edge])
-        assert (strategy, steps < 20) == ("rederivation", True)
+        done, steps = work_of(workspace, "delete", [edge])
+        assert (done, steps < 300) == ("counting", True)
     assert workspace.verify() == []
 
 
