@@ -250,10 +250,9 @@ class _Uses:
         origin = next(
             variable for variable in self._variables(expressions) if variable in self.sources
         )
-        name = self.rule.variables[origin].name
-        return Misuse(
-            self.rule, self.sources[origin], "" if name.startswith("_") else name, use, remedy
-        )
+        variable = self.rule.variables[origin]
+        name = "" if variable.is_made else variable.name
+        return Misuse(self.rule, self.sources[origin], name, use, remedy)
 
     def _function(self, term: Ref) -> str:
         origin = next(variable for variable in self._variables((term,)) if variable in self.sources)

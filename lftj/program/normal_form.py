@@ -69,7 +69,7 @@ Expression = Ref | Value | Apply
 # ── parts of a rule ───────────────────────────────────────────────────────────────────────────────
 @frozen(slots=True)
 class RuleVariable:
-    """`name` is the user's own name, or starts with `_` for a wildcard or a variable made here."""
+    """`name` is the user's own name, or `_` for a wildcard or a variable made here."""
 
     name: str
     type: Type
@@ -77,7 +77,7 @@ class RuleVariable:
     @property
     def is_made(self) -> bool:
         """True for a variable without a name of the user's."""
-        return self.name[:1] == "_"
+        return self.name == "_"
 
 
 @frozen(slots=True)

@@ -5,7 +5,7 @@ message.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 
 from lftj.errors import (
     DeclarationError,
@@ -15,20 +15,14 @@ from lftj.errors import (
     ValueRangeError,
     ValueTypeError,
 )
-from lftj.program.normal_form import QUESTION, AggregateTerm, FunctorRule, NormalRule, Stratum
+from lftj.program.normal_form import QUESTION, AggregateTerm, FunctorRule, NormalRule
 from lftj.scantree.layout import TooWideError
 from lftj.types.sources import is_hidden, lineage
-from lftj.views.graph import Graph
 
 _BRACES = (
     "what stands in braces is computed for all values that are found there: repeat inside them "
     "what leaves values out"
 )
-
-
-def placed(stratum: Stratum, graph: Graph) -> AbstractContextManager[None]:
-    """As `placed_in`, by the rules of a stratum and those that are derived with them."""
-    return placed_in(lambda: [each for rule in stratum.rules for each in graph.sharing(rule)])
 
 
 @contextmanager

@@ -126,6 +126,11 @@ class Family:
         self._pattern, self._types = pattern, pattern.types
         self._known: tuple[TransientRelation, _Keys] | None = None
 
+    @property
+    def rule(self) -> NormalRule:
+        """A rule that stands for all: the body of one, with variables for constants."""
+        return self._pattern.rule
+
     def shown(self, key: str) -> tuple[str, str]:
         """The relation of a member, and a rule of the family, for reports."""
         return self.views[key][0], f"#{self._pattern.rule.source}"

@@ -12,8 +12,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
-import numpy as np
-
 from lftj.errors import ValueRangeError
 from lftj.heads.choice import choose
 from lftj.join.context import Context
@@ -24,38 +22,30 @@ from lftj.maintenance.inputs.rule_work import RuleWork, moment
 from lftj.maintenance.inputs.versions import Versions
 from lftj.maintenance.rules.full_evaluation import derive
 from lftj.maintenance.rules.row_checks import check_rows
-from lftj.program.normal_form import RelationSchema, Stratum
+from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema, Stratum
 from lftj.program.stratification import Stratification, StratifiedProgram
 from lftj.scantree.rows import union
 from lftj.storage.database import Database, base_name
 from lftj.storage.delta import Delta
 from lftj.storage.relation import NONE_KNOWN, Known, RelationVersion
-from lftj.tuning.aids import FINER_HEADS
 from lftj.types.sources import is_hidden
 from lftj.views.arms import Arm
 from lftj.views.choice_node import change_of_choice, one_domain, with_candidates, with_change
 from lftj.views.experience import UNASKED_CHANGES
-from lftj.views.failures import placed
+from lftj.views.failures import placed_in
 from lftj.views.family import Family
 from lftj.views.fixpoint_node import Fixpoint
 from lftj.views.graph import Apart, together
-from lftj.views.group_node import Group, GroupState
-from lftj.views.join_node import Assignments
-from lftj.views.run import GroupDone, Run
+from lftj.views.group_run import GroupRun, stopped
 from lftj.views.states import ViewStates, stratum_key
 from lftj.views.union_node import Followed, Union, UnionState
 from lftj.views.ways import CHOICE_ANEW, DELTA_QUERIES, UPDATE
 
-_NO_SIGNS = np.empty(0, np.int64)
 _FOLD = 1e6  # as much as no update needs
 _UPDATE_SOON_SHARE = 0.7
 """Share of a full evaluation for `update_soon_steps`."""
 _CHANGED_SHARE = 0.5
 """Share of what is read that may have changed at most for an update to be tried."""
-_GROUP_SHARE = 0.5
-"""Share of evaluating a group node anew that following it may take for a rule that joins it."""
-_GROUP_STEPS = 20_000
-"""Steps that it may take in any case."""
 
 
 class Refreshed(NamedTuple):
@@ -104,16 +94,17 @@ def refresh(
     affected = Affected(program.order, runner.values, places, held)
     affected.rules_changed(changed_rules)
     affected.rows_changed(versions.deltas)
-    for found in affected:
-        if isinstance(found, Family):
-            affected.look_at(runner.family(found))
-        elif runner.concerned(found):
-            with placed(found, runner.graph):
+    with placed_in(runner.rules_at_hand):  # once, not for each of what may be thousands
+        for found in affected:
+            runner.at_hand = found
+            if isinstance(found, Family):
+                affected.look_at(runner.family(found))
+            elif runner.concerned(found):
                 affected.rows_changed(runner.stratum(found))
     return Refreshed(new.replace(versions.updates), runner.found, runner.states(), runner.works)
 
 
-class _Runner(Run):
+class _Runner(GroupRun):
     """One commit's way through the graph."""
 
     def __init__(
@@ -146,11 +137,18 @@ class _Runner(Run):
         self.values = ChangedValues(
             versions.deltas, program.relations, context.resources.dictionary
         )
-        self._dear: set[str] = set()
+        self.at_hand: Stratum | Family | None = None
+        self._dear = set()
 
     def states(self) -> ViewStates:
         """The states after it all."""
         return self.states_before.replaced(self.changed)
+
+    def rules_at_hand(self) -> list[NormalRule | FunctorRule]:
+        """The rules of what is visited now, and those that are evaluated together with them."""
+        if isinstance(self.at_hand, Stratum):
+            return [each for rule in self.at_hand.rules for each in self.graph.sharing(rule)]
+        return [] if self.at_hand is None else [self.at_hand.rule]
 
     def concerned(self, stratum: Stratum) -> bool:
         """Test for a change that may matter to a stratum that reads it."""
@@ -294,7 +292,7 @@ class _Runner(Run):
         alone = len(node.arms) == 1 and state.support is None and not new
         follow = partial(node.changes, self, stay, alone=alone)
         try:
-            found = within(self.context.budget, allowed, follow, _stopped)
+            found = within(self.context.budget, allowed, follow, stopped)
             if isinstance(found, Exhausted):
                 return found
             done = node.followed(self, state, new, gone, *found)
@@ -364,98 +362,3 @@ class _Runner(Run):
         rows = derive(schema, rules, self.versions, self.context)
         base = base_name(schema.name)
         return union(rows, self.versions[base].columns()) if base in self.versions else rows
-
-    # ── group nodes ───────────────────────────────────────────────────────────────────────────────
-    def followed(self, group: Group, work: RuleWork) -> GroupDone:
-        """See `Run`."""
-        done = self.groups.get(group.key)
-        if done is None:
-            state = self.group_state(group)
-            assert state is not None
-            done = self._follow(group, state, self._finer_change(group, state, work), work)
-        return done
-
-    def evaluated(self, group: Group, work: RuleWork) -> GroupDone:
-        """See `Run`. Followed where that was not given up, and may be cheaper."""
-        done = self.groups.get(group.key)
-        if done is not None:
-            return done
-        state = self.group_state(group)
-        if state is not None and work.outcome in ("full", "added"):
-            if self.versions.deltas.keys().isdisjoint(group.join.reads):
-                return self._keep(group, GroupDone(state, None, ([], _NO_SIGNS)))
-            allowed = max(_GROUP_STEPS, int(_GROUP_SHARE * state.work))
-            done = self._within(allowed, group, state, work)
-        if done is None:
-            done = self._keep(
-                group,
-                GroupDone(
-                    group.full(
-                        state,
-                        self.versions,
-                        self.context,
-                        work,
-                        traced=self.family_of.get(group.key) is None,
-                    )
-                ),
-            )
-        return done
-
-    def _follow(
-        self, group: Group, state: GroupState, known: Assignments | None, work: RuleWork
-    ) -> GroupDone:
-        if known is not None:
-            in_family = self.family_of.get(group.key) is not None
-            work.strategy = DELTA_QUERIES.name if in_family else FINER_HEADS
-        after, moved, change = group.delta(state, self.versions, self.context, work, known)
-        return self._keep(group, GroupDone(after, moved, change))
-
-    def _keep(self, group: Group, done: GroupDone) -> GroupDone:
-        self.groups[group.key] = done
-        if done.state is not self.group_state(group):
-            self.changed[group.key] = done.state
-        return done
-
-    def _within(
-        self, allowed: int, group: Group, state: GroupState, work: RuleWork
-    ) -> GroupDone | None:
-        """Follow a group; None, and nothing done, where that takes more than `allowed`, or meets a
-        row that exists in no version.
-        """
-        follow = partial(self._follow, group, state, None, work)
-        try:
-            done = within(self.context.budget, allowed, follow, _stopped)
-        except ValueRangeError:
-            return None
-        return None if isinstance(done, Exhausted) else done
-
-    def _finer_change(self, group: Group, state: GroupState, work: RuleWork) -> Assignments | None:
-        """The change of a group's assignments as a group over the same body has it that groups more
-        finely, if there is one.
-        """
-        known = self.in_family(group.key)
-        if known is not None:
-            return known
-        if state.join.trace is not None or FINER_HEADS in self.context.tuning.without:
-            return None
-        finer = self.graph.finer(group)
-        if finer is None:
-            return None
-        before = self.group_state(finer)
-        if finer.key not in self.groups and finer.key not in self._dear:
-            if before is None:
-                return None
-            allowed = max(_GROUP_STEPS, int(min(self.context.fraction, 1.0) * before.work))
-            if self._within(allowed, finer, before, work) is None:
-                self._dear.add(finer.key)
-        done = self.groups.get(finer.key)
-        if done is None or done.change is None or done.state.join.trace is not None:
-            return None
-        columns, signed = done.change
-        if not len(signed):
-            return [], signed
-        return [columns[finer.texts.index(text)] for text in group.texts], signed
-
-
-def _stopped(allowed: int) -> Exhausted:
-    return Exhausted(Why.BUDGET, None, allowed)

@@ -193,7 +193,7 @@ def work_of(workspace: lftj.Workspace, verb: str, rows: list[tuple[int, int]]) -
 
 
 def test_steps_that_outnumber_the_rows_are_read_once() -> None:
-    """What comes is followed by rows; the first deletion counts, and later changes look at few."""
+    """Insertions are followed by rows; the first deletion counts, and later changes look at few."""
     workspace, edges = reached(1_000, 3, searched_least=2_000)
     assert len(workspace["t"]) < len(edges)
     for strategy in "rederivation", "counting":

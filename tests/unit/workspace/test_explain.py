@@ -104,3 +104,15 @@ def test_a_subscriber_may_commit(graph):
     graph.load("edge", [(3, 4), (4, 5)])
     assert rows(graph, "log") == {(3, 4), (4, 5)}
     assert [row[:2] for row in seen] == [(3, 4), (4, 5)]
+
+
+def test_variables_that_begin_with_an_underscore_are_the_users_own() -> None:
+    workspace = lftj.connect()
+    workspace.add_rules(
+        ".decl e(x: number, y: number)  .decl f(x: number, y: number)  .decl h(x: number)\n"
+        "h(x) :- e(x, _), (f(x, _t), _t > 3 ; f(_t, x), _t < 2)."
+    )
+    workspace.load("e", [(1, 2), (4, 4)])
+    workspace.load("f", [(1, 5), (0, 4)])
+    for row, used in (((1,), "f(1, 5)"), ((4,), "f(0, 4)")):
+        assert used in str(workspace.explain("h", row))
