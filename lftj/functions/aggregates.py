@@ -34,13 +34,13 @@ class Aggregate:
     `arguments` and `line`: as of a function. `result`: its type over values of a type; None where
     it does not take them; `over`: the types that it takes, in words. `form`: what to write in a
     head, for hints; `wanted`: the number of arguments in words. `of_sql`: names that it has in SQL.
-    `braces`: it stands in bodies too. `word`: no variable has its name. `fold`:
-    its state over values of a type, where no other kind is its. `divided`: a total is divided by
-    the number of assignments. `of_nothing`: a group without assignments has the value 0, or false.
-    `alike`: its value is of the type of what it aggregates, so constants take the type that is
-    expected of it. `together`: the aggregate that puts results of parts of a group together, exact
-    for all types but floats; None where there is none. `parted`: parts of a group have shares of
-    it. `sql`: None where it depends on more than types.
+    `braces`: it stands in bodies too. `word`: no variable has its name. `fold`: its state over
+    values of a type, where no other kind is its. `divided`: a total is divided by the number of
+    assignments. `of_nothing`: the value of a group without assignments, as a whole number, where 0
+    is `false`; None where it has none. `alike`: its value is of the type of what it aggregates, so
+    constants take the type that is expected of it. `together`: the aggregate that puts results of
+    parts of a group together, exact for all types but floats; None where there is none. `parted`:
+    parts of a group have shares of it. `sql`: None where it depends on more than types.
 
     A group for which a `fold` has no value has no row, as a body has none for which it is asked;
     such an aggregate is a float.
@@ -58,7 +58,7 @@ class Aggregate:
     word: bool = False
     fold: Callable[[Type], Fold] | None = None
     divided: bool = False
-    of_nothing: bool = False
+    of_nothing: int | None = None
     alike: bool = False
     together: str | None = None
     parted: bool = True
@@ -104,7 +104,7 @@ COUNT = Aggregate(
     "view has nothing but them",
     wanted="no arguments",
     word=True,
-    of_nothing=True,
+    of_nothing=0,
     together="sum",
     sql="count(*)",
 )
@@ -119,7 +119,7 @@ SUM = Aggregate(
     over=_NUMBERS,
     word=True,
     alike=True,
-    of_nothing=True,
+    of_nothing=0,
     together="sum",
     sql="CAST(sum({0}) AS {type})",
 )
@@ -194,7 +194,7 @@ ANY = Aggregate(
     result=lambda argument: BOOL if argument == BOOL else None,
     form="any(b)",
     over="bool",
-    of_nothing=True,
+    of_nothing=0,
     alike=True,
     together="any",
     sql="bool_or({0})",
@@ -221,7 +221,7 @@ COUNTS, TOTALS, TEXTS, GREATEST = map(
 EXTREMES = _of(StateKind.LEAST, StateKind.GREATEST)
 """The aggregates by the state of a group."""
 
-WITNESSED = frozenset(name for name in EXTREMES if not AGGREGATES[name].of_nothing)
+WITNESSED = frozenset(name for name in EXTREMES if AGGREGATES[name].of_nothing is None)
 """The aggregates whose value a group always has."""
 
 

@@ -325,13 +325,14 @@ class Query:
         inner.forget(block.local)
         inner.add(block.literals)
         value = None if target is None else self.terms.of(target, inner.names)
+        nothing = AGGREGATES[literal.function].of_nothing
         if value is None:
             whole = self.terms.aggregate(literal.function, [], literal.type)
             written = f"({inner.select([f'{whole} AS value'])})"
         else:
             whole = self.terms.aggregate(literal.function, ["a.value"], literal.type)
-            if AGGREGATES[literal.function].of_nothing:
-                whole = f"coalesce({whole}, {self.terms.zero(literal.type)})"
+            if nothing is not None:
+                whole = f"coalesce({whole}, {self.terms.number(nothing, literal.type)})"
             # A table between keeps an aggregate of outer columns alone in its own query.
             source = inner.select([f"{value} AS value"])
             written = f"(SELECT {whole} AS value FROM ({source}) AS a)"
@@ -341,7 +342,7 @@ class Query:
             self._source(written, alias)
             written = f"{alias}.value"
         self._equate(literal.result, written)
-        if not AGGREGATES[literal.function].of_nothing:
+        if nothing is None:
             self.tests.append(f"{written} IS NOT NULL")
 
     # ── text ──────────────────────────────────────────────────────────────────────────────────────

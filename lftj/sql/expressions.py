@@ -144,9 +144,9 @@ class Terms:
         name = "concat" if by else "concat of equals"
         return self.function(name, args[0], separator, order=by)
 
-    def zero(self, type: Type) -> str:
-        """The sum of nothing."""
-        return f"CAST(0 AS {self.dialect.type(type)})"
+    def number(self, value: int, type: Type) -> str:
+        """A whole number as a value of a type: the sum of nothing."""
+        return f"CAST({value} AS {self.dialect.type(type)})"
 
     # ── functors ──────────────────────────────────────────────────────────────────────────────────
     def function(self, name: str, *args: str, **more: str) -> str:

@@ -78,6 +78,41 @@ def test_values_at_the_edges(by: str, case: Case) -> None:
                 lftj.evaluate(_program(case), {"f": _facts([(values, FAILS)])}, by=by)
 
 
+_OF_NOTHING = {"count": 0, "sum": 0, "any": False}
+
+
+@pytest.mark.parametrize("case", [each for each in CASES if each.name in IN_BRACES], ids=str)
+def test_what_a_body_has_of_nothing(tmp_path: Path, case: Case) -> None:
+    """Of k = 1 there are no rows, from the first one on, and again once they are deleted."""
+    target = " x" * bool(AGGREGATES[case.name].arguments)
+    rules = (
+        f".decl f(k: number, n: number, x: {case.type})\n.decl g(k: number)\n"
+        f".decl b(k: number, z: {case.result})\n"
+        f"b(k, z) :- g(k), z = {case.name}{target} : {{ f(k, _, x) }}.\n"
+    )
+    nothing = _OF_NOTHING.get(case.name, NO_ROW)
+    expected = [] if nothing is NO_ROW else [(1, type(next(iter(case.groups))[0])(nothing))]
+    if case.name == "count":
+        expected = [(1, 0)]
+    for by in ("triejoin", "substitution", "sql-duckdb"):
+        found = lftj.evaluate(rules, {"f": [], "g": [(1,)]}, by=by)
+        assert found["b"].fetchall() == expected
+    values, some = next(each for each in _groups(case) if each[1] is not FAILS)
+    for executor in (None, InlineExecutor(tmp_path, SPREAD)):
+        with lftj.connect(executor=executor) as workspace:
+            workspace.add_rules(rules)
+            workspace.load("g", [(1,)])
+            assert workspace["b"].fetchall() == expected
+            rows = [(1, n, x) for n, x in enumerate(values)]
+            workspace.load("f", rows)
+            assert workspace["b"].fetchall() == [(1, some)] * (some is not NO_ROW)
+            with workspace.transaction() as tx:
+                tx.delete("f", rows)
+            assert workspace["b"].fetchall() == expected
+            for row in expected if executor is None else []:
+                lftj.check_proof(workspace.explain("b", row), {"f": [], "g": [(1,)]})
+
+
 def _filled(workspace: lftj.Workspace, case: Case) -> lftj.Workspace:
     """All groups, one after the other, each with values of all others on the way."""
     workspace.add_rules(_program(case))

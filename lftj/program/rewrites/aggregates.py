@@ -30,8 +30,8 @@ from lftj.types import BOOL, Type
 
 
 def aggregates(program: RuleProgram) -> RuleProgram:
-    """An atom of a hidden aggregate in place of one in the body; for count and sum there is an
-    alternative for the empty group.
+    """An atom of a hidden aggregate in place of one in the body; for one that has a value of
+    nothing, such as count, there is an alternative for the empty group.
     """
     current, literal = program.current, program.next
     if current is None or not isinstance(literal, CheckedAggregate):
@@ -57,10 +57,11 @@ def _reading(
     """
     group = shared(literal)
     found: Literals = (CheckedAtom(name, (*refs(group), Ref(literal.result))),)
-    if not AGGREGATES[literal.function].of_nothing:
+    nothing = AGGREGATES[literal.function].of_nothing
+    if nothing is None:
         return [found]
     empty: list[CheckedLiteral] = [
-        Filter("=", Ref(literal.result), _zero(literal.type)),
+        Filter("=", Ref(literal.result), _of_nothing(nothing, literal.type)),
         CheckedNegation(Block((CheckedAtom(name, (*refs(group), None)),))),
         *([] if asked is None else [asked]),
     ]
@@ -74,10 +75,10 @@ def _reading(
     return [(CheckedDisjunction(branches),)]
 
 
-def _zero(type: Type) -> Value:
+def _of_nothing(number: int, type: Type) -> Value:
     """The value of an aggregate over no assignments."""
     if type.name == "float":
-        return Value(0.0, type)
+        return Value(float(number), type)
     if type == BOOL:
-        return Value(False, type)
-    return Value(decimal.Decimal(0) if type.name == "decimal" else 0, type)
+        return Value(bool(number), type)
+    return Value(decimal.Decimal(number) if type.name == "decimal" else number, type)
