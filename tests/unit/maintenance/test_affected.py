@@ -209,3 +209,26 @@ def test_of_a_thousand_views_with_constants_few_are_asked(rows, monkeypatch):
     workspace.load("event", [("kind 8", 7)])
     assert sorted(asked) == ["late", "v8"]
     assert len(workspace["late"]) == (rows > 7)
+
+
+def test_rows_below_a_negation_concern_the_views_that_negate_them() -> None:
+    """Nothing but the negated relation changes: in a view, a group, and a recursive view."""
+    ws = lftj.connect()
+    ws.add_rules(
+        ".decl a(x: number)  .decl b(x: number)  .decl e(x: number, y: number)\n"
+        ".decl left(x: number)  .decl size(n: number)  .decl reach(x: number, y: number)\n"
+        "left(x) :- a(x), !b(x).\n"
+        "size(count()) :- a(x), !b(x).\n"
+        "reach(x, y) :- e(x, y), !b(y).  reach(x, z) :- reach(x, y), e(y, z), !b(z)."
+    )
+    ws.load("a", [(1,), (2,), (3,)])
+    ws.load("e", [(1, 2), (2, 3)])
+    for change, left, reach in (
+        ("insert", [(1,), (3,)], [(2, 3)]),
+        ("delete", [(1,), (2,), (3,)], [(1, 2), (1, 3), (2, 3)]),
+    ):
+        with ws.transaction() as tx:
+            getattr(tx, change)("b", [(2,)])
+        assert ws["left"].fetchall() == left
+        assert ws["size"].fetchall() == [(len(left),)]
+        assert ws["reach"].fetchall() == reach
