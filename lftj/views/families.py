@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 from itertools import chain
 
 from lftj.program.stratification import Stratification
@@ -24,7 +25,9 @@ class Families:
         self._families: dict[str, Family] = {}
         self._held: tuple[Stratification, dict[int, list[tuple[float, Family]]]] | None = None
 
-    def __bool__(self) -> bool:
+    @cached_property
+    def some(self) -> bool:
+        """Tell whether there is a family: found out once, as every commit asks."""
         return any(len(members) >= FAMILY for members in self._members.values())
 
     def get(self, join: str) -> Family | None:

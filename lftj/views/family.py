@@ -30,7 +30,7 @@ from lftj.storage.transient_relation import TransientRelation
 from lftj.types import STR, lookup_scalar
 from lftj.types.sources import Role, Source
 from lftj.views.delta_query import DeltaQuery, delta_queries, signed_assignments
-from lftj.views.join_node import NOT_MADE, Assignments, Join, digest, joined
+from lftj.views.join_node import NOT_MADE, Assignments, Join, body_of, digest, joined
 
 FAMILY = 4
 """Joins from which on they are followed together."""
@@ -103,10 +103,7 @@ class Pattern:
     @cached_property
     def key(self) -> str:
         """A digest of the body and of what is needed of it."""
-        rule = self.rule
-        types = [variable.type for variable in rule.variables]
-        body = (rule.atoms, rule.negated, rule.assignments, rule.filters, types, rule.lead)
-        return digest(repr((self._join.apart, self._join.needed, body)))
+        return digest(repr((self._join.apart, self._join.needed, body_of(self.rule))))
 
 
 class Family:

@@ -55,6 +55,12 @@ def digest(definition: str) -> str:
     return blake2b(definition.encode(), digest_size=16).hexdigest()
 
 
+def body_of(rule: NormalRule) -> tuple[object, ...]:
+    """All that decides which assignments a rule has; names of variables and the head do not."""
+    types = [variable.type for variable in rule.variables]
+    return rule.atoms, rule.negated, rule.assignments, rule.filters, types, rule.lead
+
+
 Assignments = tuple[Columns, np.ndarray]
 """Needed values of assignments, and how many each row stands for: negative numbers are lost."""
 
@@ -125,9 +131,7 @@ class Join:
         need the same values of them, have joins of equal keys, unless something tells them `apart`.
         """
         needed = tuple(dict.fromkeys(rule.group))
-        types = [variable.type for variable in rule.variables]
-        body = (rule.atoms, rule.negated, rule.assignments, rule.filters, types, rule.lead)
-        return Join(digest(repr((apart, rule.group, body))), rule, needed, apart)
+        return Join(digest(repr((apart, rule.group, body_of(rule)))), rule, needed, apart)
 
     @property
     def projects(self) -> bool:
@@ -307,12 +311,11 @@ def _outgrown(before: Mapping[str, int], now: Mapping[str, int]) -> bool:
 
 
 def joined(pieces: Sequence[Assignments]) -> Assignments:
-    """Pieces that have rows, as one."""
-    pieces = [piece for piece in pieces if len(piece[1])]
-    if not pieces:
-        return [], np.empty(0, np.int64)
-    if len(pieces) == 1:
-        return pieces[0]
+    """Pieces that have rows, as one; one of the others where none has any."""
+    some = [piece for piece in pieces if len(piece[1])]
+    if len(some) < 2:
+        return (*some, *pieces, NO_ASSIGNMENTS)[0]
+    pieces = some
     width = len(pieces[0][0])
     columns = [np.concatenate([columns[i] for columns, _ in pieces]) for i in range(width)]
     return columns, np.concatenate([signed for _, signed in pieces])

@@ -90,7 +90,7 @@ def refresh(
     )
     context.upkeep = versions.upkeep(context.resources.kept_orders, program.order.is_constant)
     runner = _Runner(program, versions, states, context, changed_rules, was, apart)
-    held = runner.graph.held(program.order) if runner.graph.families and places is None else {}
+    held = runner.graph.held(program.order) if runner.graph.families.some and places is None else {}
     affected = Affected(program.order, runner.values, places, held)
     affected.rules_changed(changed_rules)
     affected.rows_changed(versions.deltas)
@@ -124,7 +124,7 @@ class _Runner(GroupRun):
         else:
             graph = states.graph
         before = states.under(graph, context.resources.user_aggregates)
-        self.states_before = before.of_families() if before.graph.families else before
+        self.states_before = before.of_families() if before.graph.families.some else before
         self.graph = graph = self.states_before.graph
         super().__init__(
             graph.groups, graph.families, states, self.states_before, versions, context
@@ -307,9 +307,7 @@ class _Runner(GroupRun):
 
     def _may_take(self, arms: Sequence[Arm]) -> int:
         """Kernel steps that the update of these arms may take, by those of a full evaluation."""
-        return self._share(sum(arm.work(self) for arm in arms))
-
-    def _share(self, full: int) -> int:
+        full = sum(arm.work(self) for arm in arms)
         fraction, tuning = self.context.fraction, self.context.tuning
         if not fraction:
             return tuning.update_steps

@@ -22,6 +22,7 @@ from lftj.storage.database import base_name
 from lftj.storage.delta import Delta, no_rows
 from lftj.storage.relation import NONE_KNOWN, Known, RelationVersion
 from lftj.views.arms import Arm, Signed
+from lftj.views.join_node import joined
 from lftj.views.run import Run
 from lftj.views.ways import FULL, UPDATE
 
@@ -93,7 +94,7 @@ class Union:
         if not pieces or not self._supported(has_base):
             rows = pieces[0][0] if pieces else no_rows(self.schema.arity)
             return rows, UnionState(self.arms, None), works
-        rows, counts = support_counts(*_joined(pieces))
+        rows, counts = support_counts(*joined(pieces))
         support = SupportState.build(run.context.resources.arena, rows, counts)
         return rows, UnionState(self.arms, support), works
 
@@ -205,7 +206,7 @@ def _through_support(
         return Delta.empty(schema.arity), support
     if support is None and len(changes) == 1 and isinstance(changes[0], Delta):
         return changes[0], None
-    rows, signed = _joined(
+    rows, signed = joined(
         [change.signed() if isinstance(change, Delta) else change for change in changes]
     )
     if support is not None:
@@ -218,13 +219,3 @@ def _through_support(
     if np.count_nonzero(lost) == len(signed):
         return Delta([column[:0] for column in rows], list(rows)), None
     return Delta([column[won] for column in rows], [column[lost] for column in rows]), None
-
-
-def _joined(pieces: list[Signed]) -> Signed:
-    """Rows of several arms, one after the other."""
-    if len(pieces) == 1:
-        return pieces[0]
-    width = len(pieces[0][0])
-    return [np.concatenate([rows[i] for rows, _ in pieces]) for i in range(width)], np.concatenate(
-        [counts for _, counts in pieces]
-    )
