@@ -34,8 +34,9 @@ class Inspection(ABC):
         """The last version, held."""
 
     def plan(self, rule: RuleHandle | None = None, passes: bool = False) -> PlanReport:
-        """Plan of a rule, or without one of all: how it is evaluated and why. `print()` it, or take
-        its `df()`; its `places()` say where relations lie. Evaluates nothing.
+        """Plan of a rule, or without one of all, with the graph of views: how it is evaluated and
+        why. `print()` it, or take its `df()`; its `nodes()` are those of the graph, each once,
+        whichever rules it serves; its `places()` say where relations lie. Evaluates nothing.
 
         `passes`: the text shows each rule after each rewrite that changed it, with the reason. Over
         parts the joins are the ones that one process would plan for relations of these sizes.
@@ -57,9 +58,9 @@ class Inspection(ABC):
         return self._backend.memory()
 
     def profile(self, last: int | None = None) -> Profile:
-        """Work of the last commits, one row per commit and rule that had any, the oldest commit
-        first; 1,000 commits are remembered. `print()` it, take `to_dict()`, or use it as a pandas
-        DataFrame.
+        """Work of the last commits, one row per commit and node of the graph of views that had any,
+        the oldest commit first; a node that several rules share has one row for all of these. 1,000
+        commits are remembered. `print()` it, take `to_dict()`, or use it as a pandas DataFrame.
 
         Columns: `version`, `relation`, `rule` (its number), `strategy`, and counts of work: tree
         `surgeries`, index `stabs`, `regions`, kernel `steps`, `assignments` found, `head_changes`;
@@ -67,7 +68,8 @@ class Inspection(ABC):
         which large evaluations were divided, and the steps of the `largest_part`;
         `compile_seconds`, of kernels compiled meanwhile, which the other seconds do not count;
         `outcome`, how the strategy came to do it; `rows` of the relation after the commit, and the
-        `reason` for strategy and outcome in words. The row of the strategy `compiled`, without
+        `reason` for strategy and outcome in words; `node`, its name in `ws.plan()`, empty where it
+        is gone. The row of the strategy `compiled`, without
         relation and rule, has the `compile_seconds` of kernels that a program needs.
         docs/strategies.md lists the strategies. Outcomes are "update" where only what the change
         can affect was evaluated; "full" and "bootstrap" for an evaluation from nothing, of one

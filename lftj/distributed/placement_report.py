@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from lftj.distributed.committed_version import Present
 from lftj.distributed.partitioning.cuts import ALL, ONE, Cut
@@ -34,7 +34,7 @@ class PartsPlan(PlanReport):
 
     def __init__(self, joins: PlanReport, present: Present, state: State, engine: Engine):
         """For `parts_plan`."""
-        super().__init__(joins.rule, joins.plans, joins.functors, state, engine, joins.passes)
+        super().__init__(joins.rule, joins.planned, joins.functors, state, engine, joins.passes)
         self._joins, self._present = joins, present
 
     def relations(self) -> list[str]:
@@ -63,14 +63,31 @@ class PartsPlan(PlanReport):
         version = self._present.manifest.version
         return Result.of_rows(PLACE_COLUMNS, rows, version=version, name="places")
 
+    @property
+    def reports(self) -> Sequence[PlanReport]:
+        """The plans rule by rule."""
+        return [
+            PartsPlan(each, self._present, self._state, self._engine)
+            for each in self._joins.reports
+        ]
+
+    def lines(self, shown: dict[str, str]) -> Iterator[str]:
+        """The places, then the joins."""
+        yield from self._places()
+        yield from self._joins.lines(shown)
+
     def describe(self) -> str:
         """The places, then the joins, as text."""
+        return "\n".join([*self._places(), self._joins.describe()])
+
+    def _places(self) -> Iterator[str]:
         lines = [
             f"  stage {stage}: {relation} is {what}, {how_held}; {rows:,} rows"
             for what, stage, relation, how_held, rows in self.places().fetchall()
         ]
-        places = [f"in {self._present.manifest.parts} parts", *lines]
-        return "\n".join([*places, "joins for relations of these sizes", self._joins.describe()])
+        yield f"in {self._present.manifest.parts} parts"
+        yield from lines
+        yield "joins for relations of these sizes"
 
 
 class _Counted(Statistics):

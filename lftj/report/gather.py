@@ -5,14 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import asdict
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from lftj.engine.programs.handles import RuleHandle
 from lftj.errors import LftjError
 from lftj.proofs.instances import atom_text, value_text
 
 if TYPE_CHECKING:
+    from lftj.explain.plans.plan_report import PlanReport
     from lftj.report.subject import ShownVersion, Subject
 
 SAMPLED = 8
@@ -38,6 +39,7 @@ def gather(
     overview = version.overview()
     sampled = {each.name: _sample(version, each.name, samples) for each in overview.relations}
     relations = overview.to_dict()["relations"]
+    plan = version.plan(None, passes=True)
     memory = _structures(subject)
     for each in relations:
         each["bytes"] = sum(row[3] for row in memory if row[0] == each["name"])
@@ -52,7 +54,8 @@ def gather(
         "where": subject.title,
         "made": datetime.now().isoformat(" ", "seconds"),
         "relations": relations,
-        "rules": list(_rules(version, spent)),
+        "shared": list(_shared(plan)),
+        "rules": list(_rules(version, plan, spent)),
         "commits": _commits(subject, profile),
         "memory": _memory(memory),
         "slowest": sorted(spent.values(), key=lambda each: -each["seconds"])[:20],
@@ -69,18 +72,28 @@ def _shown(value: object) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
-def _rules(version: ShownVersion, spent: dict[tuple[str, str], dict[str, Any]]) -> Iterator[dict]:
-    by_rule = {rule: each for (_, rule), each in spent.items()}
-    for number, source in enumerate(version.program.sources, 1):
+def _shared(plan: PlanReport) -> Iterator[dict[str, Any]]:
+    """Nodes of the graph of views that several relations read."""
+    for node in plan.graph.all.values():
+        if node.kind != "fixpoint" and len(node.relations) > 1:
+            yield asdict(node)
+
+
+def _rules(
+    version: ShownVersion, plan: PlanReport, spent: dict[tuple[str, str], dict[str, Any]]
+) -> Iterator[dict]:
+    by_rule = {rule: each for (_, rules), each in spent.items() for rule in rules.split(", ")}
+    shown = dict[str, str]()
+    numbered = zip(version.program.sources, plan.reports, strict=True)
+    for number, (source, report) in enumerate(numbered, 1):
         rule = version.program.rule(source)
-        plan = version.plan(RuleHandle(source, rule), passes=True)
         took = by_rule.get(f"#{source}", {})
         yield {
             "number": number,
             "text": str(rule),
             "heads": [head.relation for head in rule.heads],
-            "passes": list(plan.pass_lines()),
-            "plan": plan.describe().splitlines()[1 + len(list(plan.pass_lines())) :],
+            "passes": list(report.pass_lines()),
+            "plan": [*report.lines(shown)][1 + len(list(report.pass_lines())) :],
             "seconds": took.get("seconds"),
             "steps": took.get("steps"),
         }

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from lftj.explain.plans.analysis import duration, size
 from lftj.frames.whole_files import whole_write
 from lftj.report.gather import EXPLAINING, SAMPLED, gather
-from lftj.report.strata import layout
+from lftj.report.strata import layout, with_shared
 
 if TYPE_CHECKING:
     from lftj.report.subject import Subject
@@ -73,7 +73,7 @@ def write_report(
 def _shown(contents: Mapping[str, Any]) -> dict[str, Any]:
     return {
         **contents,
-        "graph": layout(contents["relations"]),
+        "graph": layout(with_shared(contents["relations"], contents["shared"])),
         "bars": _bars(contents["commits"]),
         "at_once": _AT_ONCE,
         "data": data_of(contents),

@@ -42,6 +42,27 @@ def layout(relations: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     }
 
 
+def with_shared(
+    relations: Sequence[Mapping[str, Any]], shared: Sequence[Mapping[str, Any]]
+) -> list[Mapping[str, Any]]:
+    """The relations with the nodes that several of them share drawn between: a relation reads these
+    in place of what these read.
+    """
+    found = {each["name"]: dict(each) for each in relations}
+    between: list[Mapping[str, Any]] = []
+    for node in shared:
+        readers = [found[name] for name in node["relations"] if name in found]
+        if not readers:
+            continue
+        for each in readers:
+            left = [name for name in each["reads"] if name not in node["reads"]]
+            each["reads"] = (*left, node["name"])
+        stratum = min((each["stratum"] for each in readers), default=1) - 0.5
+        about = {"kind": node["kind"], "rows": None, "rules": node["rules"], "shared": True}
+        between.append({"name": node["name"], "stratum": stratum, "reads": node["reads"]} | about)
+    return sorted([*found.values(), *between], key=lambda each: each["stratum"])
+
+
 def _columns(shown: Mapping[str, Mapping[str, Any]]) -> list[list[str]]:
     """Names by their distance from base facts: each stratum reads columns before its own."""
     strata: dict[Any, list[str]] = {}
@@ -92,6 +113,7 @@ def _node(relation: Mapping[str, Any], x: float, y: float, width: float) -> dict
         "label": f"{_label(relation['name'])}{recursive}",
         "rows": rows,
         "base": not relation["rules"],
+        "shared": relation.get("shared", False),
         "x": round(x, 1),
         "y": round(y, 1),
         "w": round(width, 1),

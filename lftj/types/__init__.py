@@ -51,7 +51,15 @@ from lftj.types.column import (
     type_of_python,
 )
 from lftj.types.dictionary import Dictionary
-from lftj.types.sources import Role, Source, in_role, lineage, read_name, without_role
+from lftj.types.sources import (
+    Role,
+    Source,
+    in_role,
+    is_hidden,
+    lineage,
+    read_name,
+    without_role,
+)
 
 __all__ = [
     "BOOL",
@@ -81,6 +89,7 @@ __all__ = [
     "float_text",
     "floats_to_codes",
     "in_role",
+    "is_hidden",
     "lineage",
     "lookup_scalar",
     "parse_type",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from lftj.views.arms import Arm, ExtremesArm, GroupArm, JoinArm
 from lftj.views.failures import placed_in
+from lftj.views.family import Family
 from lftj.views.group_node import GroupState
 from lftj.views.join_node import JoinState
 from lftj.views.runner import Refreshed, refresh
@@ -19,6 +20,7 @@ __all__ = [
     "NO_STATES",
     "Arm",
     "ExtremesArm",
+    "Family",
     "GroupArm",
     "GroupState",
     "JoinArm",

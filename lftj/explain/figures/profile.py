@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple
 from functools import cached_property
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -12,7 +11,7 @@ from lftj.engine.versions import Result
 from lftj.errors import DeclarationError
 from lftj.explain.figures.reasons import reason
 from lftj.explain.figures.views import views_drawing
-from lftj.explain.plans.analysis import duration
+from lftj.explain.plans import Node, Nodes, duration
 from lftj.maintenance.inputs import RuleWork
 from lftj.program import Program
 from lftj.proofs import Drawing, Fold, Table, to_html, to_text
@@ -30,11 +29,23 @@ COLUMNS = (
     ("stabs", INT), ("regions", INT),
     ("steps", INT), ("assignments", INT), ("head_changes", INT), ("bytes", INT), ("seconds", FLOAT),
     ("cpu_seconds", FLOAT), ("parts", INT), ("largest_part", INT), ("compile_seconds", FLOAT),
-    ("outcome", STR), ("rows", INT), ("reason", STR),
+    ("outcome", STR), ("rows", INT), ("reason", STR), ("node", STR),
 )  # fmt: skip
 
-_SHOWN = ("relation", "rule", "strategy", "rows", "head_changes", "steps", "seconds", "reason")
+_SHOWN = (
+    "node",
+    "relation",
+    "rule",
+    "strategy",
+    "rows",
+    "head_changes",
+    "steps",
+    "seconds",
+    "reason",
+)
 _SHOWN_COMMITS = 20
+_LARGEST = ("rows", "largest_part")
+"""Figures of a node that are not added up."""
 
 
 class Profile:
@@ -50,10 +61,12 @@ class Profile:
         version: int,
         program: Program,
         frame: Callable[[], pandas.DataFrame] | None = None,
+        nodes: Nodes | None = None,
     ):
         """For backends. Rows begin with the version of their commit. `frame`: they as a DataFrame,
-        where it is not made of the columns.
+        where it is not made of the columns. `nodes`: the graph of views, where it is known.
         """
+        self._nodes = nodes
         self._columns, self._rows, self._frame = tuple(columns), list(rows), frame
         self._version, self._program = version, program
 
@@ -80,22 +93,26 @@ class Profile:
         return self.result().df().sort_values("version", kind="stable", ignore_index=True)
 
     def to_dot(self) -> str:
-        """The views as a graph for Graphviz: what each reads, and the seconds that it took."""
+        """The graph of views for Graphviz: what each node reads, and the seconds that it took."""
         return self._drawing().to_dot()
 
     def to_networkx(self) -> Any:
-        """The relations and views as a `networkx.DiGraph` from what is read to what is derived;
-        views have the `seconds` that they took. Needs networkx.
+        """The graph of views as a `networkx.DiGraph` from what is read to what is derived; nodes
+        that did work have the `seconds` that it took. Over parts, relations and views. Needs
+        networkx.
         """
         return self._drawing().to_networkx()
 
     def _drawing(self) -> Drawing:
         spent: dict[str, float] = {}
+        by = "relation" if self._nodes is None else "node"
         for commit in self._commits():
             for each in commit["rules"]:
-                name = each.get("relation", "")
+                name = each.get(by, "")
                 spent[name] = spent.get(name, 0.0) + each["seconds"]
-        return views_drawing(self._program, spent)
+        if self._nodes is None:
+            return views_drawing(self._program, spent)
+        return self._nodes.drawing(spent)
 
     def _commits(self) -> Iterator[dict[str, Any]]:
         names = [name for name, _ in self._columns]
@@ -174,15 +191,56 @@ def last_commits(commits: Iterable[Commit], last: int | None) -> list[Commit]:
 
 
 def profile_report(engine: Engine, last: int | None) -> Profile:
-    """One row per commit and rule, of the `last` commits, the oldest first; a commit without work
-    for rules has none.
+    """One row per commit and node of the graph of views, of the `last` commits, the oldest first; a
+    commit without work for rules has none.
     """
-    commits = last_commits(engine.history, last)
-    rows = [_row(version, work) for version, works in commits for work in works]
+    commits, nodes = last_commits(engine.history, last), Nodes(engine.state)
+    rows = [
+        _row(version, node, works)
+        for version, found in commits
+        for node, works in _by_node(found, nodes.by_work)
+    ]
     rows.sort(key=lambda row: row[0])
-    return Profile(COLUMNS, rows, engine.state.version, engine.state.program)
+    return Profile(COLUMNS, rows, engine.state.version, engine.state.program, nodes=nodes)
 
 
-def _row(version: int, work: RuleWork) -> tuple[Any, ...]:
-    *counted, moved = astuple(work)
-    return version, *counted, reason(work.strategy, work.outcome, moved)
+def _by_node(
+    works: Iterable[RuleWork], nodes: Mapping[tuple[str, str], Node]
+) -> Iterator[tuple[str, list[RuleWork]]]:
+    """The works of a commit with the names of their nodes, as far as these are still there; those
+    of one group together, as it is brought up to date once for all its rules.
+    """
+    groups: dict[str, list[RuleWork]] = {}
+    for work in works:
+        node = nodes.get((str(work.relation), work.rule))
+        if node is None or node.kind != "group":
+            yield "" if node is None else node.name, [work]
+        elif node.name in groups:
+            groups[node.name].append(work)
+        else:
+            groups[node.name] = [work]
+    yield from groups.items()
+
+
+def _row(version: int, node: str, works: Sequence[RuleWork]) -> tuple[Any, ...]:
+    """The row of the works of one node: figures are added up, the words are those of the first,
+    which brought the node up to date. `works`: one at least.
+    """
+    first = works[0]
+    counted = {
+        name: sum(getattr(work, name) for work in works)
+        for name, type in COLUMNS
+        if type is not STR and name != "version"
+    }
+    counted |= {name: max(getattr(work, name) for work in works) for name in _LARGEST}
+    words = {
+        "version": version,
+        "relation": ", ".join(dict.fromkeys(str(work.relation) for work in works)),
+        "rule": ", ".join(dict.fromkeys(work.rule for work in works)),
+        "strategy": first.strategy,
+        "outcome": first.outcome,
+        "reason": reason(first.strategy, first.outcome, first.moved),
+        "node": node,
+    }
+    found = counted | words
+    return tuple(found[name] for name, _ in COLUMNS)

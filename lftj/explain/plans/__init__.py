@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from lftj.explain.plans.analysis import PlanAnalysis
+from lftj.explain.plans.analysis import PlanAnalysis, duration
 from lftj.explain.plans.explain_plan import explain_plan, written
+from lftj.explain.plans.nodes import Node, Nodes
 from lftj.explain.plans.plan_report import (
     PLACE_COLUMNS,
     PlanReport,
@@ -16,10 +17,13 @@ from lftj.explain.plans.upkeep import all_memory_rows
 
 __all__ = [
     "PLACE_COLUMNS",
+    "Node",
+    "Nodes",
     "PlanAnalysis",
     "PlanReport",
     "ProgramPlan",
     "all_memory_rows",
+    "duration",
     "explain_plan",
     "plan_report",
     "plans_report",

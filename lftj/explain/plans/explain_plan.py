@@ -10,7 +10,8 @@ from lftj.engine.programs import RuleHandle
 from lftj.engine.versions import State
 from lftj.explain.plans.analysis import PlanAnalysis
 from lftj.explain.plans.level_costs import Bodies
-from lftj.explain.plans.plan_report import PlanReport, needed, plan_report
+from lftj.explain.plans.plan_report import PlanReport, plan_report
+from lftj.explain.plans.upkeep import evaluated as evaluated_as
 from lftj.join.run import plan_rule
 from lftj.program import NormalRule
 from lftj.scantree import interrupts_as_such
@@ -51,7 +52,9 @@ def _of_question(engine: Engine, state: State, question: object, analyze: bool) 
     bodies = Bodies(database, context, analyze)
     rules = [rule for stratum in asked.program.order.strata for rule in stratum.rules]
     found = [
-        bodies.of(plan_rule(rule, database, context, needed=needed(rule), count=True))
+        bodies.of(
+            plan_rule(rule, database, context, needed=evaluated_as(rule, state)[1], count=True)
+        )
         for rule in rules
         if isinstance(rule, NormalRule)
     ]

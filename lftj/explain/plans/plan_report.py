@@ -6,20 +6,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lftj.engine.programs import RuleHandle, number_of
 from lftj.engine.versions import Result, State
 from lftj.errors import UnknownNameError
 from lftj.explain.plans.analysis import BodyCost, PlanAnalysis
 from lftj.explain.plans.level_costs import Bodies
+from lftj.explain.plans.nodes import Node, Nodes
 from lftj.explain.plans.plan_parts import part_lines
-from lftj.explain.plans.upkeep import is_searched, upkeep_lines
+from lftj.explain.plans.upkeep import evaluated, is_searched, upkeep_lines
 from lftj.join.access import SemijoinReduction
 from lftj.join.plan import RulePlan, Statistics
 from lftj.join.run import BodyQuery, asked_first, plan_rule
-from lftj.program import AggregateTerm, FunctorRule, NormalRule, Program
+from lftj.program import FunctorRule, NormalRule, Program
 from lftj.program.rewrites import Rewritten
+from lftj.proofs import Drawing, Fold, to_text
 from lftj.storage import RelationVersion
 from lftj.types import FLOAT, INT, STR, Role, without_role
 
@@ -42,30 +45,55 @@ COLUMNS = (
 PLACE_COLUMNS = (("what", STR), ("stage", INT), ("relation", STR), ("how", STR), ("rows", INT))
 
 
+class Planned(NamedTuple):
+    """A rule, and the plan by which its node of the graph of views is evaluated."""
+
+    rule: NormalRule
+    plan: RulePlan
+
+
 class PlanReport:
     """The plans of one rule of the user's, which may be several conjunctive rules. `print()` it, or
     take `.df()`: one row per level.
 
-    `bindings` is the estimated number of bindings after the level. `places()` tells where their
-    relations lie.
+    `bindings` is the estimated number of bindings after the level. `nodes()` lists the nodes of the
+    graph of views that serve them, `places()` tells where their relations lie.
     """
 
     def __init__(
         self,
         rule: str,
-        plans: list[RulePlan],
+        planned: Sequence[Planned],
         functors: list[FunctorRule],
         state: State,
         engine: Engine,
         passes: Sequence[Rewritten] = (),
+        graph: Nodes | None = None,
     ):
         """For `plan_report`."""
+        if graph is not None:
+            self.graph = graph
         self.passes = tuple(passes)
         self.rule = rule
-        self.plans = plans
+        self.planned = tuple(planned)
         self.functors = functors
         self._state = state
         self._engine = engine
+
+    @cached_property
+    def graph(self) -> Nodes:
+        """The graph of views."""
+        return Nodes(self._state)
+
+    @property
+    def plans(self) -> list[RulePlan]:
+        """The plans of conjunctive rules."""
+        return [each.plan for each in self.planned]
+
+    @property
+    def reports(self) -> Sequence[PlanReport]:
+        """The plans rule by rule."""
+        return [self]
 
     def result(self) -> Result:
         """The levels as a table."""
@@ -75,6 +103,22 @@ class PlanReport:
     def df(self) -> pandas.DataFrame:
         """The levels as a pandas DataFrame."""
         return self.result().df()
+
+    def nodes(self) -> Result:
+        """The nodes of the graph of views that find the rows of these rules, one row each, before
+        their readers: its `kind`, the nodes that it `reads`, the `relations` that it helps to
+        derive, all `rules` that it serves, by what it is `kept_by`, its `rows`, or groups, −1
+        where it has none, and the `bytes` that it keeps beside them.
+        """
+        return self.graph.result(self._served())
+
+    def _served(self) -> list[Node]:
+        """The nodes behind these rules, with the tables that they read."""
+        rules = [*(each.rule for each in self.planned), *self.functors]
+        found = {node.name for rule in rules if (node := self.graph.of(rule))}
+        found |= {name for node in found for name in self.graph.all[node].reads}
+        found |= {rule.relation for rule in rules}
+        return [node for node in self.graph.all.values() if node.name in found]
 
     def places(self) -> Result:
         """Places of the relations that the plans read or derive, one row each: `what` ("stored" or
@@ -108,21 +152,39 @@ class PlanReport:
 
     def describe(self) -> str:
         """The plans as text."""
-        return "\n".join(
-            [
-                self.rule,
-                *self.pass_lines(),
-                *(line for plan in self.plans for line in self._lines(plan)),
-                *map(_functor_line, self.functors),
-            ]
-        )
+        return "\n".join(self.lines({}))
+
+    def lines(self, shown: dict[str, str]) -> Iterator[str]:
+        """The lines of `describe`. `shown`: the nodes whose plans have been shown, with the rule
+        that they were shown with; those of these rules are added.
+        """
+        yield self.rule
+        yield from self.pass_lines()
+        before = {*shown}
+        for each in self.planned:
+            node = self.graph.of(each.rule)
+            if node is not None and node.kind == "fixpoint":
+                node = None  # its rules have plans of their own
+            if node is not None and node.name in before:
+                yield f"  {each.rule.relation}: reads {node.name}, shown with {shown[node.name]}"
+                continue
+            if node is not None:
+                shown.setdefault(node.name, f"rule #{each.rule.source}")
+            yield from self._lines(*each)
+        yield from map(_functor_line, self.functors)
 
     def costs(self, bodies: Bodies) -> PlanAnalysis:
-        """The plans with their costs, which `bodies` finds."""
-        found = [
-            bodies.of(plan, tuple(line.strip() for line in upkeep_lines(plan.rule, self._state)))
-            for plan in self.plans
-        ]
+        """The plans with their costs, which `bodies` finds; those of a shared node once."""
+        found: list[BodyCost] = []
+        shown: set[str] = set()
+        for rule, plan in self.planned:
+            node = self.graph.of(rule)
+            if node is not None and node.kind in ("group", "join"):
+                if node.name in shown:
+                    continue
+                shown.add(node.name)
+            notes = (*self._shared(rule), *upkeep_lines(rule, self._state))
+            found.append(bodies.of(plan, tuple(line.strip() for line in notes)))
         found += [
             BodyCost(rule.relation, (), 0.0, (), (_functor_line(rule).strip(),))
             for rule in self.functors
@@ -183,7 +245,7 @@ class PlanReport:
             bindings = estimates.get(level.variable, 1.0) if level.variable is not None else 1.0
             yield plan.rule.relation, number, level.name, source, atoms, tests, float(bindings)
 
-    def _lines(self, plan: RulePlan) -> Iterator[str]:
+    def _lines(self, rule: NormalRule, plan: RulePlan) -> Iterator[str]:
         order = ", ".join(plan.variable_order) or "none"
         yield (
             f"  {plan.rule.relation}: variable order {order}; estimated cost "
@@ -198,22 +260,29 @@ class PlanReport:
         if plan.emit_level < len(plan.levels):
             what = "counts proofs" if plan.count else "stops at the first proof"
             yield f"    below level {plan.emit_level} it {what}"
-        if matching := self._matching(plan):
+        if matching := self._matching(rule, plan):
             about = f"about {100 * matching.share:.1f} %"
             yield (
                 f"    from nothing only rows of {matching.name} that match "
                 f"{matching.restricted_by} are read, {about}"
             )
-        elif other := self._read_otherwise(plan):
+        elif other := self._read_otherwise(rule, plan):
             yield f"    {other}"
         yield from part_lines(self._engine, self._state, plan, self.key_order)
-        yield from upkeep_lines(plan.rule, self._state)
+        yield from self._shared(rule)
+        yield from upkeep_lines(rule, self._state)
 
-    def _matching(self, plan: RulePlan) -> SemijoinReduction | None:
+    def _shared(self, rule: NormalRule) -> Iterator[str]:
+        """Name the node that serves other rules too."""
+        node = self.graph.of(rule)
+        if node is not None and node.kind != "fixpoint" and len(node.rules) > 1:
+            yield f"    found once for the rules {node.served}, as {node.name}"
+
+    def _matching(self, rule: NormalRule, plan: RulePlan) -> SemijoinReduction | None:
         """The rows that the rule is evaluated over; None for all, as where it is traced or
         recursive.
         """
-        if not is_searched(plan.rule, self._state):
+        if not is_searched(rule, self._state):
             return None
         return SemijoinReduction.of(
             plan.rule,
@@ -222,12 +291,13 @@ class PlanReport:
             self._engine.context(self._state.aggregates),
         )
 
-    def _read_otherwise(self, plan: RulePlan) -> str:
+    def _read_otherwise(self, rule: NormalRule, plan: RulePlan) -> str:
         """The way in which rows are found where the rule is not searched."""
-        if not is_searched(plan.rule, self._state):
+        if not is_searched(rule, self._state):
             return ""
         context = self._engine.context(self._state.aggregates)
-        query = BodyQuery(plan.rule, needed(plan.rule), self._state.database, context, plan.count)
+        _, needed = evaluated(rule, self._state)
+        query = BodyQuery(plan.rule, needed, self._state.database, context, plan.count)
         query.planned = (plan, self._state.database)
         return asked_first(query).explained()
 
@@ -243,6 +313,7 @@ def plan_report(
     handle: RuleHandle,
     statistics: Statistics | None = None,
     passes: bool = False,
+    graph: Nodes | None = None,
 ) -> PlanReport:
     """The plans of a rule on the present data, or for relations of which `statistics` tells the
     sizes. `passes`: with the rule after each rewrite that changed it.
@@ -260,43 +331,68 @@ def plan_report(
     context = engine.context(state.aggregates)
     context.statistics = statistics or context.statistics
     conjunctive = [rule for rule in rules if isinstance(rule, NormalRule)]
-    # a plan may have been made for an equal rule, such as one with which this shares a head; what
-    # is kept is known by the rule itself
-    plans = [
-        replace(
-            plan_rule(rule, state.database, context, needed=needed(rule), count=True), rule=rule
-        )
-        for rule in conjunctive
-    ]
+    planned: list[Planned] = []
+    for rule in conjunctive:
+        of_node, needed = evaluated(rule, state)
+        plan = plan_rule(of_node, state.database, context, needed=needed, count=True)
+        named = replace(plan.rule, relation=rule.relation)  # one node serves several relations
+        planned.append(Planned(rule, replace(plan, rule=named)))
     return PlanReport(
         str(handle),
-        plans,
+        planned,
         [rule for rule in rules if isinstance(rule, FunctorRule)],
         state,
         engine,
         state.program.passes(source) if passes else (),
+        graph,
     )
 
 
 class ProgramPlan(PlanReport):
-    """The plans of several rules."""
+    """The plans of several rules, and the graph of views."""
 
-    def __init__(self, reports: Sequence[PlanReport], state: State, engine: Engine):
+    def __init__(self, reports: Sequence[PlanReport], state: State, engine: Engine, graph: Nodes):
         """For `plans_report`."""
-        plans = [plan for report in reports for plan in report.plans]
+        planned = [each for report in reports for each in report.planned]
         functors = [rule for report in reports for rule in report.functors]
         passes = [each for report in reports for each in report.passes]
         rules = "\n".join(report.rule for report in reports)
-        super().__init__(rules, plans, functors, state, engine, passes)
+        super().__init__(rules, planned, functors, state, engine, passes, graph)
         self._reports = reports
+
+    @property
+    def reports(self) -> Sequence[PlanReport]:
+        """The plans rule by rule."""
+        return self._reports
 
     def relations(self) -> list[str]:
         """All relations of the user's."""
         return sorted(self._state.program.catalog.relations)
 
+    def _served(self) -> list[Node]:
+        return [*self.graph.all.values()]
+
     def describe(self) -> str:
-        """The plans as text, rule by rule."""
-        return "\n\n".join(report.describe() for report in self._reports)
+        """The graph of views as text, then the plans, rule by rule; those of a node that several
+        rules share once.
+        """
+        shown: dict[str, str] = {}
+        nodes = self._served()
+        about = f"{len(nodes):,} node{'s' * (len(nodes) != 1)} of the graph of views"
+        parts = [to_text(Fold(about, [self.graph.table(nodes)]))]
+        parts += ["\n".join(report.lines(shown)) for report in self._reports]
+        return "\n\n".join(parts)
+
+    def to_dot(self) -> str:
+        """The graph of views for Graphviz, from what is read to what is derived."""
+        return self._drawing().to_dot()
+
+    def to_networkx(self) -> Any:
+        """The graph of views as a `networkx.DiGraph` of names of nodes. Needs networkx."""
+        return self._drawing().to_networkx()
+
+    def _drawing(self) -> Drawing:
+        return self.graph.drawing()
 
 
 def plans_report(
@@ -307,8 +403,9 @@ def plans_report(
     """
     program = state.program
     handles = [RuleHandle(source, program.rule(source)) for source in program.sources]
-    reports = [plan_report(engine, state, handle, statistics, passes) for handle in handles]
-    return ProgramPlan(reports, state, engine)
+    graph = Nodes(state)
+    reports = [plan_report(engine, state, handle, statistics, passes, graph) for handle in handles]
+    return ProgramPlan(reports, state, engine, graph)
 
 
 def state_without_rows(engine: Engine, program: Program) -> State:
@@ -318,17 +415,6 @@ def state_without_rows(engine: Engine, program: Program) -> State:
         for name, schema in program.stratified.relations.items()
     }
     return replace(engine.state, program=program, database=engine.state.database.replace(empty))
-
-
-def needed(rule: NormalRule) -> tuple[int, ...]:
-    """The values that evaluating a rule asks for, in that order: plans are remembered by it."""
-    arguments = [
-        argument.variable
-        for term in rule.head
-        if isinstance(term, AggregateTerm)
-        for argument in term.args
-    ]
-    return tuple(dict.fromkeys([*rule.group, *arguments]))
 
 
 def _functor_line(rule: FunctorRule) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from lftj.engine.versions import State
 from lftj.maintenance.counting import StratumState
 from lftj.maintenance.trace import TraceState
-from lftj.program import FunctorRule, NormalRule
+from lftj.program import AggregateTerm, FunctorRule, NormalRule
 from lftj.sensitivity import Position
 from lftj.storage import Database
 from lftj.views import (
@@ -44,7 +44,7 @@ def upkeep_lines(rule: NormalRule | FunctorRule, state: State) -> Iterator[str]:
         return
     found = state.heads.get(arm.group_key if isinstance(arm, GroupArm) else arm.key)
     if isinstance(found, GroupState):
-        yield from _shared_lines(rule, found)
+        yield f"    keeps {', '.join(found.aggregate.memory)}"
     trace = _trace_of(found)
     if trace is None:
         yield (
@@ -78,22 +78,27 @@ def is_searched(rule: NormalRule | FunctorRule, state: State) -> bool:
     return _trace_of(state.heads.get(key)) is None
 
 
+def evaluated(rule: NormalRule, state: State) -> tuple[NormalRule, tuple[int, ...]]:
+    """The rule that is evaluated for this one, and the values that are asked of it, in the order by
+    which plans are remembered: that of its group node where it reads one.
+    """
+    arm = _arm_of(rule, state)
+    if isinstance(arm, GroupArm):
+        join = state.heads.graph.groups[arm.group_key].join
+        return join.rule, join.needed
+    arguments = [
+        argument.variable
+        for term in rule.head
+        if isinstance(term, AggregateTerm)
+        for argument in term.args
+    ]
+    return rule, tuple(dict.fromkeys([*rule.group, *arguments]))
+
+
 def _trace_of(found: object) -> TraceState | None:
     if isinstance(found, GroupState):
         return found.join.trace
     return found.trace if isinstance(found, JoinState) else None
-
-
-def _shared_lines(rule: NormalRule | FunctorRule, groups: GroupState) -> Iterator[str]:
-    """Describe the rules that read the same groups, and what is kept of them."""
-    others = [member.rule for member in groups.group.members if member.rule is not rule]
-    if others:
-        names = ", ".join(f"{other.relation} (rule #{other.source})" for other in others)
-        yield (
-            f"    shares one evaluation of its body at each commit, and what is kept of the "
-            f"groups, with {names}"
-        )
-    yield f"    keeps {', '.join(groups.aggregate.memory)}"
 
 
 def _upkeep(position: Position, trace: TraceState) -> str:

@@ -86,9 +86,10 @@ def test_it_is_shown(ws: lftj.Workspace) -> None:
     assert text.startswith("1 commit\n  version ")
     assert "the change is followed" in text
     assert "<summary>1 commit</summary>" in ws.profile(last=1)._repr_html_()
-    assert ws.profile().to_dot().startswith("digraph workspace {")
+    assert ws.profile().to_dot().startswith("digraph views {")
     graph = ws.profile().to_networkx()
-    assert set(graph.edges) == {("e", "t"), ("t", "t"), ("t", "n")}
+    assert set(graph.edges) == {("e", "t"), ("t", "group 1"), ("group 1", "n")}
+    assert graph.nodes["group 1"]["seconds"] > 0
     assert graph.nodes["t"]["seconds"] > 0
 
 
