@@ -122,7 +122,7 @@ class EngineVersion:
 
     def plan(self, rule: RuleHandle | None, passes: bool) -> PlanReport:
         """Plans on the rows of this version."""
-        from lftj.explain.plans.plan_report import plan_report, plans_report  # as below
+        from lftj.explain.plans import plan_report, plans_report  # as below
 
         if rule is None:
             return plans_report(self.engine, self.state, passes=passes)

@@ -8,11 +8,10 @@ from lftj.explain.plans.nodes import Node, Nodes
 from lftj.explain.plans.plan_report import (
     PLACE_COLUMNS,
     PlanReport,
-    ProgramPlan,
     plan_report,
-    plans_report,
     state_without_rows,
 )
+from lftj.explain.plans.program_plan import ProgramPlan, plans_report
 from lftj.explain.plans.upkeep import all_memory_rows
 
 __all__ = [
