@@ -170,7 +170,8 @@ class Arena:
     def offer(self, words: int) -> bool:
         """Have room for `words` more, if that can be."""
         needed = int(self.memory[NEXT_WORD]) + words
-        if needed > self._ceiling or not self._stretch.grow(needed * _WORD):
+        mapped = needed * _WORD <= self._stretch.mapped
+        if needed > self._ceiling or not (mapped or self._stretch.grow(needed * _WORD)):
             return False
         self.memory[GRANTED] = min(self._stretch.mapped // _WORD, self._ceiling)
         return True

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields
+from functools import wraps
 from operator import attrgetter
 from reprlib import recursive_repr
 from typing import Any, TypeVar, dataclass_transform, overload
 
 _Class = TypeVar("_Class", bound=type)
+_Value = TypeVar("_Value")
+_Found = TypeVar("_Found")
 
 
 @overload
@@ -54,6 +57,22 @@ def record(cls: Any = None, /, *, slots: bool = False, eq: bool = True) -> Any:
         return _made(cls, slots=slots, eq=eq, hashed=False, kw_only=False, guarded=False)
 
     return made if cls is None else made(cls)
+
+
+def found_once(find: Callable[[_Value], _Found]) -> Callable[[_Value], _Found]:
+    """Decorate a function of one frozen object without slots that every commit asks: what it finds
+    is kept with the object.
+    """
+    name = f"{find.__module__}.{find.__qualname__}"
+
+    @wraps(find)
+    def known(value: _Value) -> _Found:
+        kept = value.__dict__
+        if name not in kept:
+            kept[name] = find(value)
+        return kept[name]
+
+    return known
 
 
 def _made(cls: type, *, slots: bool, eq: bool, hashed: bool, kw_only: bool, guarded: bool) -> type:

@@ -19,7 +19,7 @@ from lftj.scantree.read_kernels import look_up, position_of, read_edges, read_nu
 from lftj.scantree.reorder_kernels import survey_leaves
 from lftj.scantree.scan import scan_column, scan_monoid
 from lftj.scantree.seek_kernels import END, lower_bound, rank
-from lftj.scantree.sharing import Span, equal_spans, spans
+from lftj.scantree.sharing import SPAN, Span, equal_spans, spans
 
 A = TypeVar("A")
 
@@ -92,6 +92,8 @@ class TreeReading:
         """All rows, as key columns then value columns, or the columns at the positions `only`.
         O(n); the arena's threads help with many.
         """
+        if self.count < 2 * SPAN:
+            return self.range(only=only)
         threads = self.arena.threads
         parts = spans(self.count, threads)
         if len(parts) == 1:

@@ -199,7 +199,7 @@ class AggregateState:
         values = [
             change.sizes,
             *stored,
-            *(column for advance in advances for column in advance.columns),
+            *[column for advance in advances for column in advance.columns],
         ]
         groups = self._written(change, found, values)
         kept = tuple([advance.state for advance in advances])

@@ -14,6 +14,10 @@ from lftj.partition.split import KeyRange
 from lftj.scantree.frozen import record
 from lftj.scantree.process.garbage import resume_in_time
 
+_LOOKED = 1 << 16
+"""Kernel steps between two looks at the clock: some tenth of a millisecond."""
+_CALL = 1 << 11
+"""Steps that stand for the Python around the kernel that spent some."""
 WORD_READ = 200
 """Bytes about that a word of a program takes as a tree, with its place."""
 
@@ -76,6 +80,10 @@ class Budget:
     """Listener for steps that were spent."""
     work: int = 0
     """Kernel steps."""
+    unseen: int = 0
+    """Kernel steps since the clock was looked at, and some more for each time that they were
+    spent.
+    """
     read: int = 0
     """Words of programs that were read."""
     planned: int = 0
@@ -133,15 +141,19 @@ class Budget:
         if self.on_steps is not None:
             self.on_steps(steps)
         self.charge(self.price * steps)
-        self.look()
-        self.check_memory()
-
-    def look(self) -> None:
-        """Raise LimitError (E330, E331) when the work or the time is over. A collector that was
-        paused for a short commit goes on.
-        """
         if self.work_limit is not None and self.work > self.work_limit:
             raise worked_out(self.work_limit)
+        self.unseen += _CALL + steps
+        if self.unseen > _LOOKED or self.deadline is not None:
+            self.look()
+        if self.memory_limit is not None:
+            self.check_memory()
+
+    def look(self) -> None:
+        """Raise LimitError (E331) when the time is over. A collector that was paused for a short
+        commit goes on.
+        """
+        self.unseen = 0
         resume_in_time()
         if self.deadline is not None and time.monotonic() > self.deadline:
             raise timed_out()

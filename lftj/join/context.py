@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
+from functools import cached_property
 from typing import Any
 
 from lftj.join.budget import Budget
@@ -43,7 +44,7 @@ class Context:
     def __post_init__(self) -> None:
         self.budget.memory = self.resources.taken
 
-    @property
+    @cached_property
     def tuning(self) -> Tuning:
         """Thresholds that choose between ways."""
         return self.statistics.tuning

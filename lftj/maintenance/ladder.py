@@ -39,11 +39,14 @@ from lftj.maintenance.separable.separable import Walks
 from lftj.program.normal_form import RelationSchema, Stratum
 from lftj.program.stratification import Stratification
 
-STRATA: Sequence[type[Strategy[Followed]]] = (
+BEST_VALUES: Sequence[type[Strategy[Followed]]] = (
     ProvenBefore,
     BestUpdate,
     Improvement,
     ImprovementFromNothing,
+)
+"""Ways to bring a recursive stratum up to date that keeps best values."""
+ROWS: Sequence[type[Strategy[Followed]]] = (
     GrownRows,
     Reachability,
     CountingUpdate,
@@ -54,7 +57,8 @@ STRATA: Sequence[type[Strategy[Followed]]] = (
     LongChains,
     FromNothing,
 )
-"""Ways to bring a recursive stratum up to date."""
+"""Ways to bring any other one up to date."""
+STRATA = (*BEST_VALUES, *ROWS)
 
 CLOSURES: Sequence[type[Strategy[dict[str, Columns]]]] = (Walks, Iterations)
 """Ways to find the rows of a recursive stratum, or of some of its partitions, from nothing."""
@@ -86,7 +90,8 @@ def follow_stratum(
     rules = _rule_change(stratum, kept, context, changed_rules, was)
     patient = LongChains.name not in without
     change = StratumChange(stratum, schemas, versions, context, rules, close, patient=patient)
-    found = walk(STRATA, change, kept, context.budget, without, change.note)
+    ladder = BEST_VALUES if change.lattices else ROWS
+    found = walk(ladder, change, kept, context.budget, without, change.note)
     assert not isinstance(found, Exhausted), "the last strategy does not give up"
     name, followed = found
     return replace(followed, strategy=name)

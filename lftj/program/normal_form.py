@@ -152,7 +152,7 @@ def reading_key(type: Type, value: object) -> int | str:
     return value if isinstance(value, str) else code_of(type, value)
 
 
-@frozen(slots=True)
+@frozen
 class NormalRule:
     """One conjunctive rule.
 
@@ -174,10 +174,12 @@ class NormalRule:
     span: Span | None = field(default=None, compare=False, repr=False)
     lead: int | None = None
 
-    @property
-    def reads(self) -> Iterable[str]:
+    # What every commit asks of a rule is found once.
+
+    @cached_property
+    def reads(self) -> tuple[str, ...]:
         """The relations in the body, as often as they occur."""
-        return [atom.relation for atom in (*self.atoms, *self.negated)]
+        return tuple([atom.relation for atom in (*self.atoms, *self.negated)])
 
     @property
     def readings(self) -> Iterator[Reading]:
@@ -201,12 +203,12 @@ class NormalRule:
             if isinstance(value, Value):
                 yield column, value
 
-    @property
+    @cached_property
     def aggregates(self) -> bool:
         """True when some head column is aggregated."""
         return any(isinstance(term, AggregateTerm) for term in self.head)
 
-    @property
+    @cached_property
     def group(self) -> tuple[int, ...]:
         """The variables of the head's columns that are not aggregated, in column order."""
         return tuple(term.variable for term in self.head if isinstance(term, Ref))
@@ -248,7 +250,7 @@ class FunctorRule:
 
 
 # ── relations and the whole ───────────────────────────────────────────────────────────────────────
-@frozen(slots=True)
+@frozen
 class RelationSchema:
     """`columns` in order; `key`: column positions that determine the rest (None: the whole row);
     `functional`: written `F[x] = y`.
@@ -265,12 +267,12 @@ class RelationSchema:
     choice: tuple[tuple[int, ...], ...] = ()
     asked_by: str = ""
 
-    @property
+    @cached_property
     def hidden(self) -> bool:
         """True for relations made by normalisation."""
         return is_hidden(self.name)
 
-    @property
+    @cached_property
     def arity(self) -> int:
         """Number of columns."""
         return len(self.columns)
@@ -288,6 +290,16 @@ class Stratum:
     relations: tuple[str, ...]
     rules: tuple[NormalRule | FunctorRule, ...]
     recursive: bool
+
+    @cached_property
+    def joins(self) -> list[NormalRule]:
+        """The rules that join."""
+        return [rule for rule in self.rules if isinstance(rule, NormalRule)]
+
+    @cached_property
+    def countable(self) -> bool:
+        """Tell whether proofs can be counted: joins tell all there is to know."""
+        return len(self.joins) == len(self.rules) and not any(r.aggregates for r in self.joins)
 
     @cached_property
     def reads(self) -> frozenset[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.relation import RelationVersion
@@ -15,30 +15,20 @@ def base_name(relation: str) -> Source:
     return Source(relation, Role.BASE)
 
 
-class Database(Mapping[str, RelationVersion]):
-    """An immutable mapping from name to relation, and a number that grows with every commit."""
+class Database(dict[str, RelationVersion]):
+    """A mapping from name to relation, which nobody changes once it is made, and a number that
+    grows with every commit. A dictionary, since each commit reads it a hundred times.
+    """
 
-    __slots__ = ("_relations", "version")
+    __slots__ = ("version",)
 
     def __init__(self, relations: Mapping[str, RelationVersion] | None = None, version: int = 0):
-        self._relations = dict(relations or {})
+        super().__init__(relations or {})
         self.version = version
-
-    def __getitem__(self, name: str) -> RelationVersion:
-        return self._relations[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._relations)
-
-    def __len__(self) -> int:
-        return len(self._relations)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._relations
 
     def schema(self, name: str) -> RelationSchema:
         """The schema of a relation."""
-        return self._relations[name].schema
+        return self[name].schema
 
     def replace(
         self,
@@ -50,9 +40,9 @@ class Database(Mapping[str, RelationVersion]):
         """Replace or add some relations and drop others. O(number of relations), no row is
         touched.
         """
-        dropped = drop and [name for name in drop if name in self._relations or name in updates]
-        made = Database(version=self.version if version is None else version)
-        made._relations = {**self._relations, **updates} if updates or dropped else self._relations
-        for name in dropped:
-            del made._relations[name]
+        if not updates and not drop and version in (None, self.version):
+            return self
+        made = Database({**self, **updates}, self.version if version is None else version)
+        for name in drop:
+            made.pop(name, None)
         return made

@@ -156,8 +156,8 @@ class RelationVersion(Making):
     def orders(self) -> tuple[Order, ...]:
         """The key orders that exist now, the identity first."""
         identity, trees = _identity(self.schema), self._trees
-        others = (*trees, *(order for order in self._waiting if order not in trees))
-        return (identity, *(order for order in others if order != identity))
+        others = [*trees, *[order for order in self._waiting if order not in trees]]
+        return (identity, *[order for order in others if order != identity])
 
     def bounds(self) -> list[Bounds]:
         """Bounds of each column: two codes that all its codes lie between; no rows have none. O(n)
@@ -225,11 +225,10 @@ class RelationVersion(Making):
         relation, or of inserts alone that changes every page, builds the identity anew and leaves
         the other orders to be built on demand, which is cheaper then.
         """
-        if not len(delta) and not known:
+        changed, count = len(delta), self.count
+        if not changed and not known:
             return self
-        anew = len(delta) > self.count or (
-            _DENSE * len(delta) > self.count > _PAIRS and not len(delta.erases[0])
-        )
+        anew = changed > count or (_DENSE * changed > count > _PAIRS and not len(delta.erases[0]))
         trees: dict[Order, Tree] = {}
         waiting: Waiting = {}
         for order in self.orders()[:1] if anew else self.orders():

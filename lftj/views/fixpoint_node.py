@@ -96,5 +96,5 @@ def _moved(stratum: Stratum, deltas: Mapping[str, Delta]) -> str:
         {base_name(name) for name in stratum.relations},
         deltas,
     )
-    may = " and ".join(verb for verb, does in (("gain", adds), ("lose", takes)) if does)
+    may = " and ".join([verb for verb, does in (("gain", adds), ("lose", takes)) if does])
     return f"may {may}" if may else ""

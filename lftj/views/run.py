@@ -85,6 +85,8 @@ class Run(ABC):
 
     def in_family(self, key: str) -> Assignments | None:
         """The change of a join's assignments as its family has found it; None where it has not."""
+        if not self.families:
+            return None
         family = self.family_of.get(key)
         found = None if family is None else self.families.get(id(family))
         return None if found is None else found.get(key, NO_ASSIGNMENTS)

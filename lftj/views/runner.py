@@ -307,7 +307,7 @@ class _Runner(GroupRun):
 
     def _may_take(self, arms: Sequence[Arm]) -> int:
         """Kernel steps that the update of these arms may take, by those of a full evaluation."""
-        full = sum(arm.work(self) for arm in arms)
+        full = sum([arm.work(self) for arm in arms])
         fraction, tuning = self.context.fraction, self.context.tuning
         if not fraction:
             return tuning.update_steps
@@ -336,7 +336,7 @@ class _Runner(GroupRun):
                 read += versions[name].count
                 changed += sizes.get(name, 0)
         # a small view's update may take more than `fraction`, which is to be found out by trying
-        full = max(1, sum(arm.work(self) for arm in arms))
+        full = max(1, sum([arm.work(self) for arm in arms]))
         share = max(fraction, min(_CHANGED_SHARE, allowed / full)) if fraction else 0.0
         return total > allowed or (changed > tuning.large_change and changed > share * read)
 

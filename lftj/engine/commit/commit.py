@@ -269,15 +269,15 @@ def _change_base_rows(
     """Apply the net changes; returns them by the relation's own name."""
     net = {}
     for name, staging in proposal.staged.items():
-        target = base_name(name) if proposal.program.derives(name) else name
+        target = base_name(name) if name in proposal.program.order.place else name
         present = draft[target]
         delta, changed = staging.applied(present)
         if not len(delta):
             continue
         net[name], draft.updates[target] = delta, changed
-        if not staging.keeps_keys(delta):
-            dictionary = context.resources.dictionary
-            check_key(staging.committed.schema, present, changed, delta, dictionary)
+        schema = staging.committed.schema
+        if schema.key is not None and not staging.keeps_keys(delta):
+            check_key(schema, present, changed, delta, context.resources.dictionary)
         old = before.database.get(target)
         draft.deltas[target] = (
             changed.difference(old) if target in draft.deltas and old is not None else delta
@@ -291,9 +291,11 @@ def _check_mixture(draft: _Draft, program: Program, name: str) -> None:
     """An aggregated relation gets its rows from its rule alone: a group with two values would be
     the result otherwise.
     """
+    known = program.catalog.derivations.get(name)
     if (
-        not is_hidden(name)
-        and program.catalog.aggregated(name)
+        known is not None
+        and known.aggregated
+        and not is_hidden(name)
         and draft[base_name(name) if program.derives(name) else name].count
     ):
         hint = (

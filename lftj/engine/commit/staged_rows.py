@@ -22,12 +22,13 @@ class StagedRows:
     """Finds rows among the changes of one relation's staging."""
 
     def __init__(self) -> None:
-        self._orders: dict[int, tuple[Delta, dict[tuple[int, ...], Columns]]] = {}
+        self.orders: dict[int, tuple[Delta, dict[tuple[int, ...], Columns]]] = {}
+        """Rows of changes in other orders, by the identity of the change."""
 
     def keep(self, changes: Sequence[Delta]) -> None:
         """Forget what is known of all other changes."""
-        known = self._orders
-        self._orders = {id(each): known[id(each)] for each in changes if id(each) in known}
+        known = self.orders
+        self.orders = {id(each): known[id(each)] for each in changes if id(each) in known}
 
     def having(self, change: Delta, codes: Mapping[int, int]) -> Columns:
         """The inserted rows with these codes in these columns, in their order. O(m + log n), after
@@ -55,7 +56,7 @@ class StagedRows:
 
     def _ordered(self, change: Delta, places: tuple[int, ...]) -> Columns:
         """The order of the inserted rows by some columns, then these columns in it."""
-        orders = self._orders.setdefault(id(change), (change, {}))[1]
+        orders = self.orders.setdefault(id(change), (change, {}))[1]
         if places not in orders:
             columns = [change.inserts[place] for place in places]
             order = sort_order(columns)

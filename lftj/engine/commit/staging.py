@@ -252,7 +252,8 @@ class Staging:
         while resolved and len(resolved[-1]) <= 2 * len(change):
             change = resolved.pop().then(change)
         resolved.append(change)
-        self._staged.keep(resolved)
+        if self._staged.orders:
+            self._staged.keep(resolved)
         return resolved
 
     # ── by some columns ───────────────────────────────────────────────────────────────────────────

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
+from functools import cached_property
 
 from lftj.errors import UnknownNameError
 from lftj.heads.user import UserAggregate
@@ -29,7 +30,7 @@ def name_of(relation: str | Predicate) -> str:
     )
 
 
-@frozen(slots=True)
+@frozen
 class State:
     """One committed version. Immutable, so whoever holds it reads a consistent snapshot for as long
     as it likes.
@@ -44,7 +45,7 @@ class State:
     aggregates: Mapping[str, UserAggregate] = field(default_factory=dict)
     heads: ViewStates = field(default_factory=ViewStates)
 
-    @property
+    @cached_property
     def version(self) -> int:
         """Number of the last commit that changed rows or rules."""
         return self.database.version

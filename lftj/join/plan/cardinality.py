@@ -173,12 +173,8 @@ class Statistics:
         self, known: Mapping[str, RelationStatistics] | None = None, tuning: Tuning = DEFAULT
     ) -> None:
         self.tuning = tuning
-        self._known: dict[str, RelationStatistics] = dict(known or {})
-
-    @property
-    def known(self) -> Mapping[str, RelationStatistics]:
+        self.known: dict[str, RelationStatistics] = dict(known or {})
         """The estimates that are remembered."""
-        return self._known
 
     def of(self, relation: RelationVersion) -> RelationStatistics:
         """The statistics of a relation, sampled anew when it has grown or shrunk by half since."""
@@ -187,12 +183,12 @@ class Statistics:
             if isinstance(relation, TransientRelation)
             else relation.schema.name
         )
-        known = self._known.get(name)
+        known = self.known.get(name)
         rows = relation.count
         # A hidden relation of a rule that was refused had its name, and maybe other columns.
         fits = known is not None and len(known.distinct) == stored_width(relation.schema.arity)
         if known is None or not fits or stale(rows, known.rows, _STALE_STATISTICS):
-            known = self._known[name] = estimate(relation, self.tuning)
+            known = self.known[name] = estimate(relation, self.tuning)
         return known
 
     def repeats(self, relations: Present, name: str, column: int) -> bool | None:

@@ -33,8 +33,8 @@ from lftj.maintenance.inputs.versions import Versions
 from lftj.maintenance.semi_naive.closure import Closure
 from lftj.maintenance.separable.decomposable import Decomposition, walkable
 from lftj.program.monotone import Lattice, lattices
-from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema, Stratum
-from lftj.scantree.frozen import frozen
+from lftj.program.normal_form import RelationSchema, Stratum
+from lftj.scantree.frozen import found_once, frozen
 from lftj.storage.database import base_name
 from lftj.storage.delta import Delta
 from lftj.storage.relation import RelationVersion
@@ -91,6 +91,7 @@ class StratumChange:
         self.stratum, self.schemas = stratum, schemas
         self.versions, self.context = versions, context
         self.rule_change, self.close, self.patient = rule_change, close, patient
+        self.rules, self.countable = stratum.joins, stratum.countable
         self.tried: Exhausted | None = None
         self.outcome = "bootstrap" if self.decided else "choice"
         """The word for an evaluation from nothing, by what was tried before it."""
@@ -113,19 +114,9 @@ class StratumChange:
 
     # ── facts of the stratum ──────────────────────────────────────────────────────────────────────
     @cached_property
-    def rules(self) -> list[NormalRule]:
-        """The rules that join."""
-        return [rule for rule in self.stratum.rules if isinstance(rule, NormalRule)]
-
-    @cached_property
     def lattices(self) -> Mapping[str, Lattice]:
         """The relations that keep the least or greatest value of each group."""
-        return lattices(self.stratum.rules)
-
-    @cached_property
-    def countable(self) -> bool:
-        """Tell whether proofs can be counted: joins tell all there is to know."""
-        return not any(isinstance(r, FunctorRule) or r.aggregates for r in self.stratum.rules)
+        return _lattices(self.stratum)
 
     @cached_property
     def choice(self) -> bool:
@@ -140,7 +131,7 @@ class StratumChange:
     @cached_property
     def decided(self) -> bool:
         """Tell whether choices are decided group by group."""
-        return decided_group_by_group(self.schemas)
+        return not self.choice or decided_group_by_group(self.schemas)
 
     @property
     def keeps_counts(self) -> bool:
@@ -167,7 +158,7 @@ class StratumChange:
     @cached_property
     def walk(self) -> Decomposition | None:
         """The decomposition of a closure, whose rows are found by walks; None for other strata."""
-        return walkable(self.schemas, self.rules)
+        return _walk(self.stratum)
 
     @cached_property
     def many_steps(self) -> bool:
@@ -177,13 +168,13 @@ class StratumChange:
         if self.walk is None:
             return False
         read = {name for rule in self.walk.steps for name in rule.reads}
-        steps = sum(self.versions[name].count for name in read)
+        steps = sum([self.versions[name].count for name in read])
         return steps > max(self.before, self.context.tuning.searched_least)
 
     @cached_property
     def before(self) -> int:
         """The number of rows before it."""
-        return sum(self.versions.before(name).count for name in self.schemas)
+        return sum([self.versions.before(name).count for name in self.schemas])
 
     @property
     def some_partitions(self) -> bool:
@@ -273,6 +264,16 @@ class StratumChange:
         rows = {name: relation.rows() for name, relation in state.relations.items()}
         kept = state if self.keeps_counts else NOTHING_KNOWN  # one that nobody asked for
         return Followed(self.net(rows), kept, self.outcome)
+
+
+@found_once
+def _lattices(stratum: Stratum) -> Mapping[str, Lattice]:
+    return lattices(stratum.rules)
+
+
+@found_once
+def _walk(stratum: Stratum) -> Decomposition | None:
+    return walkable(stratum.relations, stratum.joins)
 
 
 _OUTCOMES = {Why.FORECAST: "forecast", Why.BUDGET: "fallback", Why.VALUES: "fallback"}

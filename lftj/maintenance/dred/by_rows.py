@@ -204,6 +204,9 @@ class GrownRows(Rows):
         case.
         """
         change = self.change
-        if not isinstance(self.state, Uncounted) or not change.before or change.rule_change:
+        rules = change.rule_change
+        if not isinstance(self.state, Uncounted) or not change.before:
+            return False
+        if rules is not None and (rules.came or rules.went):
             return False
         return change.many_steps and super().applies() and not self._takes

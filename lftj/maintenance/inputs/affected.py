@@ -83,9 +83,9 @@ class ChangedValues:
             return
         yield from order.reading_rows((relation,))
         for column, (_, type) in enumerate(self._schemas[relation].columns):
-            with_constants = order.reading_rows((relation, column))
-            if not with_constants:
+            if not order.row_readers.get((relation, column)):
                 continue
+            with_constants = order.reading_rows((relation, column))
             values = (
                 self._in(relation, column) if len(self._deltas[relation]) <= _ASKED_CHANGES else ()
             )
@@ -155,7 +155,7 @@ class Affected(Generic[Joint]):
     def look_at(self, relations: Iterable[str]) -> None:
         """Look at the strata of these relations, held or not."""
         place = self._order.place
-        self._look_at(place[name] for name in relations if name in place)
+        self._look_at([place[name] for name in relations if name in place])
 
     def __iter__(self) -> Iterator[Stratum | Joint]:
         """The strata, and what is joint to some, each once."""

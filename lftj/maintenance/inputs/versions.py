@@ -19,7 +19,7 @@ from lftj.storage.relation import Order, RelationVersion
 from lftj.storage.transient_relation import TransientRelation
 from lftj.tuning import DEFAULT, Tuning
 from lftj.types import INT
-from lftj.types.sources import Role, Source, in_role, without_role
+from lftj.types.sources import Role, Source, without_role
 
 CHANGE = Source("", Role.CHANGED)
 """The name under which a query reads changed rows."""
@@ -67,7 +67,9 @@ class Versions(Mapping[str, RelationVersion]):
         found = self._present.get(name)
         if found is not None:
             return found
-        return self.before(name.name) if in_role(name, Role.PREVIOUS) else self._new[name]
+        if isinstance(name, Source) and name.role is Role.PREVIOUS:
+            return self.before(name.name)
+        return self._new[name]
 
     def __contains__(self, name: object) -> bool:
         return name in self._updates or name in self._new

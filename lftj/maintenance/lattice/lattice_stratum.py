@@ -35,8 +35,7 @@ class BestUpdate(CountedUpdate):
 
     def applies(self) -> bool:
         """Tell whether proofs are counted, of these very best values."""
-        best = self.change.lattices
-        return bool(best) and self.counted and self.state.lattices == best
+        return self.counted and self.state.lattices == self.change.lattices
 
     def begin(self) -> Update:
         """The update of the counts."""
@@ -180,7 +179,7 @@ class ProvenBefore(_OfBest):
     def applies(self) -> bool:
         """Tell whether counts are due, of the rules that the rows follow from."""
         rules = self.change.rule_change
-        return bool(self.change.lattices) and rules is not None and not rules and self.counts_due
+        return rules is not None and not rules and self.counts_due
 
     def run(self) -> Exhausted:
         """The state of the rows before the change."""
@@ -201,7 +200,7 @@ class Improvement(_OfBest):
 
     def applies(self) -> bool:
         """Tell whether there are rows of these rules that stay, and no update of counts."""
-        if not self.change.lattices or self.known is None or not self.only_grows:
+        if self.known is None or not self.only_grows:
             return False
         return isinstance(self.state, Uncounted | None) or self.change.tried is not None
 
@@ -221,10 +220,6 @@ class ImprovementFromNothing(_OfBest):
 
     name = "improvement from nothing"
     needed = True
-
-    def applies(self) -> bool:
-        """Tell whether some relation keeps best values."""
-        return bool(self.change.lattices)
 
     def run(self) -> Followed:
         """The stratum, from nothing."""

@@ -132,10 +132,10 @@ class Reachability(Strategy[Followed]):
         if copy is not None:
             name, columns = copy
             delta = versions.deltas[name]
-            inserts, erases = (
+            inserts, erases = [
                 sort_rows([side[column] for column in columns])
                 for side in (delta.inserts, delta.erases)
-            )
+            ]
             return Revised(now, Delta(inserts, erases))
         went, came = differences(derive(versions.old_view), now)
         return Revised(now, Delta(came, went))
@@ -162,7 +162,7 @@ class Reachability(Strategy[Followed]):
         nodes = Nodes(columns, WALK_SPARSE)
         graph = StepGraph(steps, nodes, context)
         rows = (*some, first.change.inserts)
-        seeds = Seeds(*(_by_part(each, shape.changing) for each in rows))
+        seeds = Seeds(*[_by_part(each, shape.changing) for each in rows])
         doubtful = Doubtful(graph, seeds, nodes, context, most)
         if doubtful.unknown:
             return self.stopped(0)

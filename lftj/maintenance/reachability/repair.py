@@ -90,7 +90,7 @@ class Repair:
         """The steps that it is expected to take."""
         anew = len(self._anew[0])
         each = self._reading(anew) + len(self.graph.flags)
-        return sum(task.cost for task in self._tasks) + anew * each
+        return sum([task.cost for task in self._tasks]) + anew * each
 
     def _reading(self, parts: int) -> float:
         """The steps of reading one of so many parts."""
@@ -113,7 +113,7 @@ class Repair:
         everything = Doubt(np.empty(0, np.int64), marks)
         for parts in _pieces(self._anew, at_once):
             found += self._repaired(parts, self._read(parts), everything)
-        lost, won = ([each[side] for each in found] for side in (0, 1))
+        lost, won = [[each[side] for each in found] for side in (0, 1)]
         return Delta(self._together(won), self._together(lost))
 
     def _together(self, found: list[Columns]) -> Columns:
@@ -181,7 +181,7 @@ class Repair:
         state = np.zeros(STATE_WORDS, np.int64)
         room = self._room
         size = max(_ROOM, 2 * self.graph.count + int((rows.highs - rows.lows).max(initial=0)))
-        lost, won = (Found(*np.empty((2, size), np.int64)) for _ in range(2))
+        lost, won = [Found(*np.empty((2, size), np.int64)) for _ in range(2)]
         seeds = self._seeds_of(parts, doubt)
         while state[PART] < len(parts[0]):
             repair(rows, seeds, doubt, self.graph.ahead, self.graph.back, room, state, lost, won)

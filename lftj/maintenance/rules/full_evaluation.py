@@ -22,6 +22,7 @@ from lftj.join.run.evaluate import Columns, Relations, chunks, owned, plan_rule
 from lftj.join.run.ladder import satisfying
 from lftj.maintenance.rules.functor_rows import functor_rows
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema
+from lftj.scantree.frozen import found_once
 from lftj.scantree.rows import sort_rows, union
 from lftj.storage.delta import no_rows
 from lftj.tuning.aids import RUNNING_TOTALS
@@ -85,6 +86,7 @@ def projected(
     return _compact(rows, counts, waiting, picks)
 
 
+@found_once
 def copied(rule: NormalRule) -> tuple[str, list[int]] | None:
     """The relation that a rule copies, and its columns as the head has them, each once; None for
     other rules.
@@ -106,11 +108,12 @@ def _rows_as_they_lie(rule: NormalRule, relations: Relations, context: Context) 
     if found is None:
         return None
     facts, columns = relations[found[0]], found[1]
-    if context.keep:
+    if context.keep and facts.schema.name not in context.statistics.known:
         # its rows are at hand now: after a workspace was opened, a sample would read all pages
         context.statistics.of(facts)
-    context.budget.spend(facts.count)
-    context.budget.check_memory(8 * facts.count * (1 + len(columns)))
+    count = facts.count
+    context.budget.spend(count)
+    context.budget.check_memory(8 * count * (1 + len(columns)))
     rows = facts.columns(columns)
     return rows if columns == sorted(columns) else sort_rows(rows)
 

@@ -10,7 +10,6 @@ from lftj.join.run.evaluate import Columns, Relations
 from lftj.maintenance.rules.full_evaluation import derive
 from lftj.maintenance.semi_naive.packed_rows import Iteration
 from lftj.maintenance.semi_naive.prepared_rules import PreparedRules
-from lftj.maintenance.semi_naive.variants import recursive_atoms
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema
 from lftj.scantree.frozen import frozen
 from lftj.scantree.rows import union
@@ -50,7 +49,8 @@ class Closure:
         """The rows of iteration 0 of a relation: its base rows, and what its rules that read
         nothing of the stratum derive; sorted.
         """
-        seeds = [rule for rule in self.normal if not recursive_atoms(rule, self.schemas)]
+        own = self.schemas.keys()
+        seeds = [rule for rule in self.normal if own.isdisjoint(rule.reads)]
         return iteration_0(self.schemas[name], seeds, self.relations, self.context)
 
 

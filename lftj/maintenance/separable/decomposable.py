@@ -10,7 +10,7 @@ it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,7 +20,6 @@ from lftj.program.normal_form import (
     NormalRule,
     PositiveAtom,
     Ref,
-    RelationSchema,
     Value,
 )
 from lftj.scantree.frozen import frozen
@@ -40,13 +39,11 @@ class Decomposition:
     transitive: bool = False
 
 
-def decompose(
-    schemas: Mapping[str, RelationSchema], rules: Iterable[NormalRule]
-) -> Decomposition | None:
-    """Decompose a stratum into parts; None when it has none."""
-    if len(schemas) != 1:
+def decompose(names: Collection[str], rules: Iterable[NormalRule]) -> Decomposition | None:
+    """Decompose a stratum of these relations into parts; None when it has none."""
+    if len(names) != 1:
         return None
-    (name,) = schemas
+    (name,) = names
     steps = [_step(rule, name) for rule in rules if name in rule.reads]
     found = [step for step in steps if step is not None]
     changed = {column for column, _ in found}
@@ -55,17 +52,15 @@ def decompose(
     return Decomposition(name, changed.pop(), tuple(rule for _, rule in found))
 
 
-def walkable(
-    schemas: Mapping[str, RelationSchema], rules: Sequence[NormalRule]
-) -> Decomposition | None:
+def walkable(names: Collection[str], rules: Sequence[NormalRule]) -> Decomposition | None:
     """A decomposition of a stratum for its rows alone: where T(x, z) :- T(x, y), T(y, z) is all
     that recursion does, T has a row from x for each node that steps of iteration 0 lead to from
     there.
     """
-    found = decompose(schemas, rules)
-    if found is not None or len(schemas) != 1:
+    found = decompose(names, rules)
+    if found is not None or len(names) != 1:
         return found
-    (name,) = schemas
+    (name,) = names
     recursive = [rule for rule in rules if name in rule.reads]
     if len(recursive) == 1 and _transitive(recursive[0], name):
         return Decomposition(name, 1, (), transitive=True)

@@ -117,8 +117,8 @@ class Nodes:
     """
 
     def __init__(self, columns: Columns, sparse: int):
-        self._low = min(int(column.min()) for column in columns)
-        span = max(int(column.max()) for column in columns) - self._low + 1
+        self._low = min([int(column.min()) for column in columns])
+        span = max([int(column.max()) for column in columns]) - self._low + 1
         self._ranked = None
         self.count = span
         if span > sparse * sum(map(len, columns)):

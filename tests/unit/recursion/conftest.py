@@ -12,6 +12,6 @@ def unsearched(monkeypatch: pytest.MonkeyPatch) -> None:
     """Closures are found and followed as other strata are: what is tested are the strategies for
     these.
     """
-    for name, ours in ("STRATA", "reachability"), ("CLOSURES", "walks"):
+    for name, ours in ("ROWS", "reachability"), ("CLOSURES", "walks"):
         left = [each for each in getattr(ladder, name) if each.name != ours]
         monkeypatch.setattr(ladder, name, left)
