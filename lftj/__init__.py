@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from lftj.engine.versions.schema_entry import SchemaChange as SchemaChange
     from lftj.errors import ArityError as ArityError
     from lftj.errors import BranchError as BranchError
+    from lftj.errors import CommandError as CommandError
     from lftj.errors import ConsumerError as ConsumerError
     from lftj.errors import CopyError as CopyError
     from lftj.errors import DeclarationError as DeclarationError
@@ -151,9 +152,9 @@ _NAMES = {
     "api.branch": "Branch",
     "api.changes": "Changes Consumer",
     "api.connect": "ThreadExecutor connect local_spark",
-    "errors": "ArityError BranchError ConsumerError CopyError DeclarationError DistributedError "
-    "DurableError "
-    "ExplanationError ExpressionError FileMissingError FrameError KeyViolationError LftjError "
+    "errors": "ArityError BranchError CommandError ConsumerError CopyError DeclarationError "
+    "DistributedError DurableError ExplanationError ExpressionError FileMissingError FrameError "
+    "KeyViolationError LftjError "
     "LimitError MergeConflictError MissingDependencyError MissingRowError NullValueError "
     "OptionError ParseError PastError PathOutsideError "
     "ProgramErrors ProofError SchemaInUseError Span SqlError StillNeededError StratificationError "

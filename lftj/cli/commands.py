@@ -16,6 +16,7 @@ from lftj.cli.options import (
     add_program,
     whole,
 )
+from lftj.cli.question_commands import QUESTIONS
 
 
 def _describe_run(parser: Parser) -> None:
@@ -281,13 +282,27 @@ def _describe_shell(parser: Parser) -> None:
         nargs="?",
         help="a workspace, begun if need be; none: in memory",
     )
+    parser.add_argument(
+        "--read-only", action="store_true", help="open the workspace to read; others may write"
+    )
+    parser.add_argument(
+        "--keep",
+        metavar="N",
+        type=_kept,
+        help="how many versions are kept for .at and .history, or all (default in memory: 100)",
+    )
     add_modules(parser)
+
+
+def _kept(text: str) -> int | str:
+    return text if text == "all" else whole(1)(text)
 
 
 def _shell(options: Options) -> int:
     from lftj.cli import shell as command
 
-    return 0 if command.run(options.path) else 1
+    keep = options.keep or (100 if options.path is None else None)
+    return 0 if command.run(options.path, read_only=options.read_only, keep=keep) else 1
 
 
 def _warmup(options: Options) -> None:
@@ -371,6 +386,7 @@ COMMANDS = {
     "info": Command(
         "Print what a workspace holds, and how large its files are.", _describe_files, _info
     ),
+    **QUESTIONS,
     "report": Command(
         "Write one page about a program or workspace: relations, rules with plans, commits, "
         "memory, and why rows are there.",

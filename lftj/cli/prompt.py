@@ -9,42 +9,46 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from lftj.cli.statements import MORE, PROMPT, is_complete, statements
+from lftj.cli.statements import MORE, is_complete, statements
 
 HISTORY = Path("~/.lftj_history")
 
 
-def typed(names: Callable[[], list[str]]) -> Iterator[str]:
-    """Yield complete statements until the end of input. `names`: words to complete."""
+Completing = Callable[[str], list[tuple[str, int]]]
+"""Words for the end of a text, each with the number of letters in whose place it comes."""
+
+
+def typed(completing: Completing, prompt: Callable[[], str]) -> Iterator[str]:
+    """Yield complete statements until the end of input. `prompt`: what stands before each."""
     try:
-        session = _session(names)
+        session = _session(completing)
     except ImportError:
         print(
             "for history and completion: pip install 'lftj[shell]'; .help lists commands",
             file=sys.stderr,
         )
-        yield from statements(_plain_lines())
+        yield from statements(_plain_lines(prompt))
         return
     while True:
         try:
-            yield session.prompt(PROMPT)
+            yield session.prompt(prompt())
         except KeyboardInterrupt:
             continue
         except EOFError:
             return
 
 
-def _plain_lines() -> Iterator[str]:
+def _plain_lines(prompt: Callable[[], str]) -> Iterator[str]:
     while True:
         try:
-            yield input(PROMPT)
+            yield input(prompt())
         except KeyboardInterrupt:
             print()
         except EOFError:
             return
 
 
-def _session(names: Callable[[], list[str]]) -> Any:
+def _session(completing: Completing) -> Any:
     from prompt_toolkit import PromptSession
     from prompt_toolkit.completion import Completer, Completion
     from prompt_toolkit.history import FileHistory
@@ -52,13 +56,8 @@ def _session(names: Callable[[], list[str]]) -> Any:
 
     class Names(Completer):
         def get_completions(self, document: Any, complete_event: Any) -> Any:
-            word = document.get_word_before_cursor(WORD=False, pattern=None)
-            before = document.text_before_cursor
-            if before.startswith(".") and " " not in before:
-                word = before
-            for name in names():
-                if word and name.startswith(word):
-                    yield Completion(name, -len(word))
+            for word, letters in completing(document.text_before_cursor):
+                yield Completion(word, -letters)
 
     keys = KeyBindings()
 

@@ -4,32 +4,18 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from lftj.cli.run import progress, read_program
+from lftj.cli.opening import opened
+from lftj.cli.run import progress
 from lftj.errors import FrameError
-
-if TYPE_CHECKING:
-    from lftj.api.workspace import Workspace
 
 
 def write(program: str, output: Path, fact_dir: Path, samples: int, *, allow_paths: bool) -> None:
     """Write the page about a program, evaluated over its facts, or about a workspace at a path."""
-    with progress() as say, _opened(program, fact_dir, allow_paths=allow_paths) as workspace:
+    with progress() as say, opened(program, fact_dir, allow_paths=allow_paths) as workspace:
         say("writing the page")
         path = workspace.report(output, samples=samples)
     print(path)
-
-
-def _opened(program: str, fact_dir: Path, *, allow_paths: bool) -> Workspace:
-    import lftj
-
-    if program != "-" and Path(program).is_dir():
-        return lftj.connect(program, read_only=True)
-    text, name = read_program(program, allow_paths=allow_paths)
-    workspace = lftj.connect()
-    workspace.add_rules(text, file=name, facts=fact_dir, allow_paths=allow_paths)
-    return workspace
 
 
 def serve(path: Path, port: int) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-PROMPT, MORE = "lftj> ", "  ... "
-"""Prompts of a terminal: before a statement, and before its further lines."""
+MORE = "  ... "
+"""Prompt of a terminal before further lines of a statement."""
 
 
 def is_complete(text: str) -> bool:
@@ -27,7 +27,7 @@ def is_complete(text: str) -> bool:
     left = "".join(bare).strip()
     if quoted or not left:
         return not quoted
-    if left.startswith((".", "#")):
+    if left.startswith((".", "#", "+", "-")):
         return depth <= 0  # a declaration may go on in its brackets
     return left.endswith((".", "}"))
 

@@ -31,6 +31,7 @@ from lftj.errors.language import (
 )
 from lftj.errors.transactions import (
     BranchError,
+    CommandError,
     ConsumerError,
     CopyError,
     DurableError,
@@ -52,6 +53,7 @@ from lftj.errors.transactions import (
 __all__ = [
     "ArityError",
     "BranchError",
+    "CommandError",
     "ConsumerError",
     "CopyError",
     "DeclarationError",

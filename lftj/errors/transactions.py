@@ -244,6 +244,12 @@ class DurableError(LftjError, RuntimeError):
     code = "E350"
 
 
+class CommandError(LftjError, ValueError):
+    """A command of the shell or an argument of the command line that means nothing (E390)."""
+
+    code = "E390"
+
+
 class PastError(LftjError, LookupError):
     """A version that is not kept any more, or is not there yet (E371)."""
 

@@ -106,7 +106,7 @@ def test_every_error_class_is_public_and_documented() -> None:
         assert f"`{value.__name__}`" in page
 
 
-@pytest.mark.parametrize("command", ["run", "check", "demo"])
+@pytest.mark.parametrize("command", ["run", "check", "demo", "query", "why", "log", "diff"])
 def test_every_option_is_documented(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     page = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
     assert main([command, "--help"]) == 0
@@ -114,6 +114,17 @@ def test_every_option_is_documented(command: str, capsys: pytest.CaptureFixture[
     assert "--help" in printed
     options = set(re.findall(r"--[a-z-]+", printed)) - {"--help"}
     assert not [option for option in options if f"`{option}" not in page]
+
+
+def test_every_command_of_the_shell_is_documented() -> None:
+    from lftj.cli.shell import COMMANDS
+
+    page = " ".join((ROOT / "docs" / "shell.md").read_text(encoding="utf-8").split())
+    assert not [
+        name
+        for name, command in COMMANDS.items()
+        if f"- `{f'{name} {command.form}'.rstrip()}`: {command.summary}" not in page
+    ]
 
 
 def test_links_between_pages_lead_somewhere() -> None:

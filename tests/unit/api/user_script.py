@@ -149,7 +149,8 @@ changing.drop_relation("product")
 
 # ── errors ────────────────────────────────────────────────────────────────────────────────────────
 errors: list[type[lftj.LftjError]] = [
-    lftj.ArityError, lftj.BranchError, lftj.ConsumerError, lftj.CopyError, lftj.DeclarationError,
+    lftj.ArityError, lftj.BranchError, lftj.CommandError, lftj.ConsumerError, lftj.CopyError,
+    lftj.DeclarationError,
     lftj.DistributedError, lftj.DurableError, lftj.ExplanationError, lftj.ExpressionError,
     lftj.FileMissingError, lftj.FrameError, lftj.KeyViolationError, lftj.LimitError,
     lftj.MergeConflictError, lftj.MissingDependencyError, lftj.MissingRowError,
