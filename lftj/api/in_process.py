@@ -110,6 +110,8 @@ class InProcess(Engine):
             self.pin()
             self.past.enter()
             self.history.append((state.version, (*draft.compilations(), *outcome.works)))
+            if entry.works:
+                self.spent.add(entry.works)
             self.forget_strings()
 
         if not self._together(draft, outcome, entry, lambda: (publish(), finish())):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import asdict
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from lftj.errors import LftjError
+from lftj.explain.figures import reason
 from lftj.proofs.instances import atom_text, value_text
 
 if TYPE_CHECKING:
@@ -48,7 +49,9 @@ def gather(
             for row in sampled[each["name"]]
         ]
     profile = subject.profile(None).to_dict()["commits"]
-    spent = _spent(profile)
+    known = {each["version"] for each in profile}
+    works = (work for commit in profile for work in commit["rules"] if work.get("relation"))
+    spent = _spent([*_logged(subject, known), *works])
     return {
         "version": version.number,
         "where": subject.title,
@@ -99,22 +102,26 @@ def _rules(
         }
 
 
-def _spent(profile: list[dict[str, Any]]) -> dict[tuple[str, str], dict[str, Any]]:
-    """Costs of all commits that the profile has, by relation and rule."""
+def _spent(works: Iterable[dict[str, Any]]) -> dict[tuple[str, str], dict[str, Any]]:
+    """Costs of all commits that are known, by relation and rule."""
     found: dict[tuple[str, str], dict[str, Any]] = {}
-    for commit in profile:
-        for work in commit["rules"]:
-            if not work.get("relation"):
-                continue
-            key = work["relation"], work["rule"]
-            total = found.setdefault(
-                key, {"relation": key[0], "rule": key[1], "commits": 0, "seconds": 0.0, "steps": 0}
-            )
-            total["commits"] += 1
-            total["seconds"] += work["seconds"]
-            total["steps"] += work["steps"]
-            total |= {"strategy": work["strategy"], "reason": work["reason"]}
+    for work in works:
+        key = work["relation"], work["rule"]
+        total = found.setdefault(
+            key, {"relation": key[0], "rule": key[1], "commits": 0, "seconds": 0.0, "steps": 0}
+        )
+        total["commits"] += work.get("commits", 1)
+        total["seconds"] += work["seconds"]
+        total["steps"] += work["steps"]
+        total |= {"strategy": work["strategy"], "reason": work["reason"]}
     return found
+
+
+def _logged(subject: Subject, known: set[int]) -> Iterator[dict[str, Any]]:
+    """Works of rules in commits that the profile does not have, as if of one commit."""
+    with suppress(LftjError):  # parts keep no log
+        for work in subject.timeline("log").works(known):
+            yield {**work._asdict(), "reason": reason(work.strategy, work.outcome, work.moved)}
 
 
 def _commits(subject: Subject, profile: list[dict[str, Any]]) -> list[list[Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import math
 import os
 from collections.abc import Mapping
 from functools import cache
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
 
 _PARTS = Path(__file__).parent / "page"
 _BARS = 120
+_LEFT, _TOP, _HEIGHT, _BELOW = 64, 8, 100, 22
+"""Pixels beside, above and below the bars, and of the highest."""
+_APART = 60
+"""Pixels between labels of versions."""
 _AT_ONCE = 50
 """Rows of a list that the browser makes elements of at once."""
 
@@ -82,7 +87,7 @@ def _shown(contents: Mapping[str, Any]) -> dict[str, Any]:
 
 def _bars(commits: list[list[Any]]) -> dict[str, Any]:
     """Bars of the time of commits without compilation, the oldest first; many commits share a
-    bar, which shows the slowest of them. Heights are out of 100.
+    bar, which shows the slowest of them. With axes: plain times, and versions.
     """
     took = [
         (each[0], (each[5] or 0.0) if each[4] is None else max(0.0, each[4] - (each[6] or 0.0)))
@@ -95,11 +100,38 @@ def _bars(commits: list[list[Any]]) -> dict[str, Any]:
     bars = []
     for place, group in enumerate(groups):
         version, seconds = max(group, key=lambda pair: pair[1])
-        height = max(1.0, 100 * seconds / most)
+        height = max(1.0, _HEIGHT * seconds / most)
         title = f"version {version}: {duration(seconds)}"
-        bars.append({"x": place * 6, "y": round(100 - height, 1), "h": round(height, 1)})
-        bars[-1]["title"] = title
-    return {"width": 6 * len(bars), "bars": bars, "most": duration(most), "each": each}
+        bars.append({"x": _LEFT + place * 6, "y": round(_TOP + _HEIGHT - height, 1)})
+        bars[-1] |= {"h": round(height, 1), "title": title}
+    return {
+        "width": max(_LEFT + 6 * len(bars), _LEFT + _APART),
+        "height": _TOP + _HEIGHT + _BELOW,
+        "left": _LEFT,
+        "bars": bars,
+        "times": [
+            (round(_TOP + _HEIGHT * (1 - seconds / most), 1), duration(seconds) if seconds else "0")
+            for seconds in _ticks(most)
+        ],
+        "versions": _labels([group[0][0] for group in groups]),
+        "most": duration(most),
+        "each": each,
+    }
+
+
+def _ticks(most: float) -> list[float]:
+    """Plain times from 0 up to the longest, two to five of them."""
+    unit = 10.0 ** math.floor(math.log10(most))
+    step = next(size * unit for size in (0.2, 0.5, 1, 2, 5) if most < 4.99 * size * unit)
+    return [round(step * count, 12) for count in range(int(most / step + 1e-9) + 1)]
+
+
+def _labels(versions: list[int]) -> list[tuple[int, int]]:
+    """Places below some bars, the first and where there is room the last, and their versions."""
+    places = list(range(0, len(versions), _APART // 6))
+    if versions and (len(versions) - 1 - places[-1]) * 6 >= _APART // 2:
+        places.append(len(versions) - 1)
+    return [(_LEFT + 3 + 6 * place, versions[place]) for place in places]
 
 
 def _text(name: str) -> str:

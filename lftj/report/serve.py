@@ -17,20 +17,24 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
 from lftj.engine.calls.limits import Limits
+from lftj.engine.questions.atom_rows import AtomRows
 from lftj.errors import DistributedError, ExplanationError, LftjError
+from lftj.proofs.instances import atom_text
 from lftj.proofs.proof import Proof
 from lftj.proofs.text import proof_text
 from lftj.report.gather import SAMPLED, gather
 from lftj.report.render import content, data_of, page
 
 if TYPE_CHECKING:
-    from lftj.report.subject import Subject
+    from lftj.report.subject import ShownVersion, Subject
 
 ADDRESS = "127.0.0.1"
 _LIMITS = Limits(seconds=20.0)
 """Bounds of one explanation."""
 _WAIT, _LOOK = 20.0, 0.5  # seconds: a request waits for a commit; between looks where none is told
 _LINES = 2_000
+_ROWS = 200
+"""Rows of a question that are listed."""
 _HEADERS = {
     "Cache-Control": "no-store",
     "Content-Security-Policy": "frame-ancestors 'none'",
@@ -100,20 +104,30 @@ class Followed:
         found = self.contents()
         return {"content": content(found), "data": data_of(found)}
 
-    def explanation(self, row: str) -> str:
-        """The reason why a row, written as an atom, is there, or why it is not. Raises
-        LftjError.
+    def answer(self, asked: str) -> dict[str, Any]:
+        """The reason why a row, written as an atom, is there, or why it is not; of a question with
+        variables the first rows that match, as atoms. Raises LftjError.
         """
         version = self._subject.current()
         with self._subject.limits.set(_LIMITS):
             try:
-                proof = version.explain(row, None, 3, None)
+                proof = version.explain(asked, None, 3, None)
             except ExplanationError as problem:
-                if problem.code != "E361":
-                    raise
-                return str(version.why_not(row, None, 3, 1))
+                if problem.code == "E361":
+                    return {"text": str(version.why_not(asked, None, 3, 1))}
+                return _matching(version, asked)
             assert isinstance(proof, Proof)
-            return proof_text(proof.steps, proof.origins, _LINES)
+            return {"text": proof_text(proof.steps, proof.origins, _LINES)}
+
+
+def _matching(version: ShownVersion, question: str) -> dict[str, Any]:
+    """The rows that match a question, found by what it fixes. Raises LftjError."""
+    wanted = AtomRows.of(question, version.program.catalog)
+    answers = version.query(wanted.body, ())
+    rows = wanted.rows(answers.head(_ROWS) if len(answers) > _ROWS else answers.sort())
+    listed = f", {len(rows)} of them listed" if len(answers) > len(rows) else ""
+    text = f"{len(answers):,} row{'' if len(answers) == 1 else 's'}{listed}"
+    return {"text": text, "rows": [atom_text(wanted.relation, row) for row in rows]}
 
 
 class Served:
@@ -176,7 +190,7 @@ class _Handler(BaseHTTPRequestHandler):
         answers: dict[str, Callable[[dict[str, str]], Any]] = {
             "/": lambda _: page(self._served.followed.contents(), self._served.token),
             "/next": lambda values: self._served.followed.after(int(values["since"])),
-            "/explain": lambda values: {"text": self._served.followed.explanation(values["row"])},
+            "/explain": lambda values: self._served.followed.answer(values["row"]),
         }
         if asked.path not in answers:
             self._send(HTTPStatus.NOT_FOUND, "there is only one page: /")

@@ -4,12 +4,13 @@ has both, and the page knows nothing else of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from lftj.engine.calls.limits import LimitStack
     from lftj.engine.programs.handles import RuleHandle
+    from lftj.engine.versions.noted_work import Noted
     from lftj.engine.versions.result import Result
     from lftj.explain.figures.profile import Profile
     from lftj.explain.figures.views import Overview
@@ -37,6 +38,10 @@ class ShownVersion(Protocol):
         """About so many rows of a relation."""
         ...
 
+    def query(self, question: object, values: Sequence[object]) -> Result:
+        """Answers to a question."""
+        ...
+
     def plan(self, rule: RuleHandle | None, passes: bool) -> PlanReport:
         """Plans of one rule, or of all."""
         ...
@@ -61,6 +66,10 @@ class Log(Protocol):
 
     def log(self) -> Result:
         """The records as a table."""
+        ...
+
+    def works(self, known: Collection[int]) -> list[Noted]:
+        """The noted works of rules, but for these versions."""
         ...
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,10 +9,8 @@ from lftj.cli.shell.asking import rule_of
 from lftj.cli.shell.command import Group, ShellCommand, words
 from lftj.cli.shell.declaring import ALTER, alteration
 from lftj.cli.shell.typed import TYPED
-from lftj.engine.questions.question import question_body
-from lftj.errors import CommandError, ProgramErrors
-from lftj.program.checks.by_column import by_position
-from lftj.syntax import tree
+from lftj.engine.questions.atom_rows import AtomRows
+from lftj.errors import CommandError
 
 if TYPE_CHECKING:
     from lftj.cli.shell.session import Session
@@ -22,43 +19,13 @@ if TYPE_CHECKING:
 # ── rows ──────────────────────────────────────────────────────────────────────────────────────────
 def delete(session: Session, text: str) -> None:
     """Delete the rows of the first atom of a question that its answers have."""
-    atom, rest = _first_atom(session, text)
-    prefix = "column"
-    while prefix in text:  # a name that the question does not have
-        prefix += "_"
-    free = [
-        term if isinstance(term, tree.Variable) else tree.Variable(f"{prefix}{place}")
-        for place, term in enumerate(atom.args)
-    ]
-    tied = [
-        tree.Comparison("=", variable, term)
-        for variable, term in zip(free, atom.args, strict=True)
-        if not isinstance(term, tree.Variable | tree.Wildcard)
-    ]
-    found = session.reader.query(tree.Body((replace(atom, args=tuple(free)), *tied, *rest)))
-    places = [found.columns.index(variable.name) for variable in free]
-    rows = {tuple(row[place] for place in places) for row in found}
-    with session.writing() as tx:
-        tx.delete(atom.relation, list(rows))
-    if not rows:
-        session.say(f"no row of {atom.relation} matches")
-
-
-def _first_atom(session: Session, text: str) -> tuple[tree.Atom, tuple[tree.Literal, ...]]:
-    """The atom whose rows go, and what else holds of them. Raises CommandError (E390)."""
-    rule = tree.Rule((tree.Atom("gone", ()),), question_body(text))
     catalog = session.reader._read().program.catalog  # pyright: ignore[reportPrivateUsage]
-    rule, errors = by_position(rule, catalog)
-    if errors:
-        raise ProgramErrors(errors)
-    literals = rule.body.literals
-    if not literals or not isinstance(literals[0], tree.Atom):
-        raise CommandError(
-            f"no relation to delete from is first in `{text.strip()}`",
-            hint="write .delete edge(x, y), x > 3",
-        )
-    atom = literals[0]
-    return replace(atom, args=atom.terms, value=None), literals[1:]
+    wanted = AtomRows.of(text, catalog)
+    rows = wanted.rows(session.reader.query(wanted.body))
+    with session.writing() as tx:
+        tx.delete(wanted.relation, rows)
+    if not rows:
+        session.say(f"no row of {wanted.relation} matches")
 
 
 def insert(session: Session, text: str) -> None:

@@ -19,6 +19,7 @@ from lftj.engine.commit.demanded_views import apart_in
 from lftj.engine.durable.branch_tips import Kept, Tip
 from lftj.engine.machine_code.compiled_ahead import compile_for
 from lftj.engine.versions.ancestry import MAIN, Ancestry
+from lftj.engine.versions.noted_work import Spent
 from lftj.engine.versions.state import State
 from lftj.frames.whole_files import sync_folder
 from lftj.heads.importable import aggregates_at, paths_of
@@ -180,6 +181,7 @@ class _RecordWriter:
             **views_data(state.heads, list(state.program.rules), self.trees),
             "statistics": statistics_data(engine.statistics),
             "upkeep": {name: list(map(list, each)) for name, each in orders},
+            "works": engine.spent.data(),
         }
 
     def _rows(self, state: State) -> Record:
@@ -264,6 +266,7 @@ class OpenedRecord:
         parts = (self._record, *self._record.get("branches", ()))
         data = next(each for each in parts if each.get("number", 0) == number)
         engine.statistics = statistics_of(data["statistics"], engine.tuning)
+        engine.spent = Spent(data.get("works", ()), data["version"])
         for text, orders in data["upkeep"].items():
             engine.resources.kept_orders[read_name(text)] = set(map(tuple, orders))
 

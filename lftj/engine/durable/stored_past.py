@@ -17,6 +17,7 @@ from lftj.engine.calls.limits import short_of_memory
 from lftj.engine.delivery.consumers import Position
 from lftj.engine.durable.checkpoint import OpenedRecord
 from lftj.engine.durable.replay import replayed
+from lftj.engine.versions.noted_work import Noted
 from lftj.engine.versions.past import Entry
 from lftj.engine.versions.state import State
 from lftj.errors import DurableError, PastError
@@ -177,6 +178,7 @@ class StoredPast:
                 {name: lost for name, (_, lost) in note.get("rows", {}).items() if lost},
                 note.get("seconds", 0.0),
                 note.get("program", ""),
+                tuple(Noted(*each) for each in note.get("works", ())),
             )
             for (version, moment, note), earlier in zip(notes, before, strict=False)
             if version >= oldest and version > earlier
@@ -339,4 +341,6 @@ class StoredPast:
 def note_of(entry: Entry) -> dict[str, object]:
     """The record of a commit as data, without version and time."""
     note = {"message": entry.message, "rows": entry.rows, "seconds": entry.seconds}
+    if entry.works:
+        note["works"] = entry.works
     return {**note, "program": entry.program} if entry.program else note

@@ -26,6 +26,7 @@ from lftj.engine.live.beside import Files, OtherBranches
 from lftj.engine.programs.program_change import summary
 from lftj.engine.questions.question import Questions
 from lftj.engine.versions.ancestry import MAIN
+from lftj.engine.versions.noted_work import Spent, noted
 from lftj.engine.versions.past import Entry, Keep, Past, keep_of
 from lftj.engine.versions.result import Result, change_result
 from lftj.engine.versions.schema_entry import schema_change
@@ -82,6 +83,7 @@ class Engine:
         self.threads = threads
         self.trace_override: TraceOverride | None = None
         self.history = WorkHistory(REMEMBERED)
+        self.spent = Spent()
         self.orders: dict[int, tuple[str, ...]] = {}
         self.tuning = tuning
         self._reserve = reserve
@@ -147,6 +149,7 @@ class Engine:
         other = copy(self)
         other.subscriptions, other.published = Subscriptions(), Publishing()
         other.history, other.positions = WorkHistory(REMEMBERED), {}
+        other.spent = Spent()
         other.shown = other.durable = None
         other.orders = dict(self.orders)
         other.past = self.past.branched(self.state)
@@ -256,7 +259,8 @@ class Engine:
         version = outcome.state.database.version
         before, after = self.tip.program, outcome.state.program
         program = "" if after is before else summary(before, after)
-        return Entry(version, round(time.time(), 6), message, won, lost, seconds, program)
+        works = noted(outcome.works)
+        return Entry(version, round(time.time(), 6), message, won, lost, seconds, program, works)
 
     def news(self, outcome: Outcome) -> list[News]:
         """The change sets of an outcome for those who subscribed, those of schemas first."""

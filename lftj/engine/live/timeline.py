@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from lftj.engine.delivery.consumers import Position, require_same
 from lftj.engine.delivery.publishing import Publishing
 from lftj.engine.live.schema_history import delta_between, rows_then
+from lftj.engine.versions.noted_work import Noted
 from lftj.engine.versions.past import Entry, log_result, not_kept
 from lftj.engine.versions.result import Result
 from lftj.engine.versions.schema_entry import SchemaChange, name_in, schema_change
@@ -112,6 +113,21 @@ class Timeline:
         if engine.durable is None:
             return engine.past.entries()
         return engine.durable.past_of(engine).entries()
+
+    def works(self, known: Collection[int]) -> list[Noted]:
+        """The noted works of commits before those that this process remembers, and of others that
+        the log has, but for the `known` versions.
+        """
+        spent = self.engine.spent
+        return [
+            *spent.before,
+            *(
+                work
+                for entry in self.entries()
+                if entry.version > spent.until and entry.version not in known
+                for work in entry.works
+            ),
+        ]
 
     def log(self) -> Result:
         """The records as a table."""

@@ -16,6 +16,7 @@ from datetime import datetime, timedelta
 from itertools import islice
 from typing import NamedTuple
 
+from lftj.engine.versions.noted_work import Noted
 from lftj.engine.versions.result import Result
 from lftj.engine.versions.state import State
 from lftj.errors import DeclarationError, PastError
@@ -97,6 +98,8 @@ class Entry(NamedTuple):
     seconds: float = 0.0
     program: str = ""
     """Rules and programs that changed, in words."""
+    works: tuple[Noted, ...] = ()
+    """Works of rules that took longest."""
 
     @property
     def rows(self) -> dict[str, tuple[int, int]]:

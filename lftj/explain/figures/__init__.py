@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lftj.explain.figures.profile import Profile, last_commits
+from lftj.explain.figures.reasons import reason
 from lftj.explain.figures.views import Overview, overview
 
-__all__ = ["Overview", "Profile", "last_commits", "overview"]
+__all__ = ["Overview", "Profile", "last_commits", "overview", "reason"]

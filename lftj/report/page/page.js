@@ -75,13 +75,24 @@
     return response.json();
   };
 
+  const choice = (row) => {
+    const item = element("li");
+    const button = element("button", row);
+    button.type = "button";
+    button.dataset.row = row;
+    item.append(button);
+    return item;
+  };
+
   const explain = async (row) => {
     byId("asked").value = row;
     byId("found").replaceChildren();
     history.replaceState(null, "", `#why=${encodeURIComponent(row)}`);
     if (token) {
       try {
-        answer((await get("/explain", { row })).text);
+        const found = await get("/explain", { row });
+        answer(found.text);
+        if (found.rows) byId("found").replaceChildren(...found.rows.map(choice));
       } catch (problem) {
         answer(String(problem.message || problem));
       }
@@ -95,14 +106,7 @@
   const matches = () => {
     const asked = byId("asked").value.trim().toLowerCase();
     const rows = Object.keys(data.explained).filter((row) => row.toLowerCase().includes(asked));
-    const found = rows.slice(0, MATCHES).map((row) => {
-      const item = element("li");
-      const button = element("button", row);
-      button.type = "button";
-      button.dataset.row = row;
-      item.append(button);
-      return item;
-    });
+    const found = rows.slice(0, MATCHES).map(choice);
     if (rows.length > MATCHES) found.push(element("li", `… ${rows.length - MATCHES} more`, "quiet"));
     byId("found").replaceChildren(...found);
     return rows;

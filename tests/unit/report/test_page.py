@@ -81,6 +81,22 @@ def test_the_page_tells_of_rules_commits_and_memory(text: str) -> None:
     assert text.count('class="edge"') == 5
 
 
+@pytest.mark.parametrize("most", [3e-6, 0.00123, 0.99, 1.0, 2.3, 9.99, 55.0])
+def test_bars_have_plain_times_and_versions_as_axes(most: float) -> None:
+    commits = [[version, "", "", "", most / version, 0.0, 0.0] for version in range(75, 0, -1)]
+    bars = render._bars(commits)
+    places = [place for place, _ in bars["times"]]
+    assert 2 <= len(places) <= 5
+    assert places == sorted(places, reverse=True)
+    ground = bars["bars"][0]["y"] + bars["bars"][0]["h"]
+    assert places[0] == ground
+    assert min(places) >= bars["bars"][0]["y"]
+    assert bars["times"][0][1] == "0"
+    assert [version for _, version in bars["versions"]] == [1, 11, 21, 31, 41, 51, 61, 71]
+    assert [version for _, version in render._bars(commits[9:])["versions"]][-2:] == [61, 66]
+    assert bars["bars"][10]["x"] <= bars["versions"][1][0] <= bars["bars"][11]["x"]
+
+
 def test_headings_labels_and_ids_are_in_order(text: str) -> None:
     parts = Parts(text)
     ids = [attributes["id"] for _, attributes in parts.elements if "id" in attributes]

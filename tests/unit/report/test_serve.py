@@ -106,12 +106,28 @@ def test_the_page_may_be_asked_about_any_row(live: tuple[Any, Client]) -> None:
         assert text == str(ws.explain("may", row))
     missing = client.get("/explain", row='may("bob", "wiki")')["text"]
     assert '+member("bob", "staff")' in missing
-    for wrong in ("nothing(1)", "may(", "may(x, y)", 'may("ann")', "member(1, 2)"):
+    for wrong in ("nothing(1)", "may(", "x = 1", 'may("ann")', "member(1, 2)"):
         status, body, headers = client.ask("/explain", token=client.served.token, row=wrong)
         assert (status, headers["Content-Type"]) == (400, "text/plain; charset=utf-8"), body
     assert client.ask("/explain", token=client.served.token)[0] == 400
     assert client.ask("/next", token=client.served.token, since="x")[0] == 400
     assert client.ask("/else", token=client.served.token)[0] == 404
+
+
+def test_a_question_lists_the_rows_that_match_it(live: tuple[Any, Client]) -> None:
+    ws, client = live
+    found = client.get("/explain", row='may("ann", x)')
+    rows = [row for row in ws["may"] if row[0] == "ann"]
+    assert found["rows"] == [lftj_atom("may", row) for row in sorted(rows)]
+    assert found["text"] == f"{len(rows)} rows"
+    assert client.get("/explain", row=found["rows"][0])["text"].startswith(found["rows"][0])
+    assert client.get("/explain", row='may("zed", _)') == {"text": "0 rows", "rows": []}
+    both = client.get("/explain", row='may(who="ann", object=o), grant("staff", o).')
+    assert both["rows"] == ['may("ann", "wiki")']
+    ws.load("member", [(f"user{number}", "dev") for number in range(400)])
+    assert ws.version == client.get("/next", since=ws.version - 1)["data"]["version"]
+    many = client.get("/explain", row="member(x, y)")
+    assert (len(many["rows"]), many["text"].partition(",")[2]) == (200, " 200 of them listed")
 
 
 def lftj_atom(relation: str, row: tuple[Any, ...]) -> str:
@@ -135,6 +151,40 @@ def test_the_page_follows_commits(live: tuple[lftj.Workspace, Client]) -> None:
     assert 'grant("dev", "new repo")' in news["data"]["explained"]
     assert [name for name, _ in Parts(news["content"]).elements if name in ("img", "script")] == []
     assert "new repo" in client.get("/")
+
+
+@pytest.mark.parametrize("closed", [False, True])
+def test_the_slowest_rules_of_other_processes_are_shown(tmp_path: Path, closed: bool) -> None:
+    from lftj.report.gather import gather
+
+    path = tmp_path / "slow.lftj"
+
+    def slowest(ws: lftj.Workspace) -> dict[tuple[str, str], dict[str, Any]]:
+        return {(each["relation"], each["rule"]): each for each in gather(ws._backend)["slowest"]}
+
+    ws = lftj.connect(path, durability="off")
+    ws.add_rules(
+        ".decl e(x: number, y: number)\n.decl r(x: number, y: number)\n"
+        "r(x, y) :- e(x, y).\nr(x, z) :- r(x, y), e(y, z)."
+    )
+    ws.load("e", [(number, number + 1) for number in range(1000)])
+    ws.load("e", [(1000, 1001)])
+    spent = slowest(ws)
+    if closed:  # its log goes, its checkpoint stays
+        ws.close()
+        ws = lftj.connect(path, durability="off")
+        assert slowest(ws).keys() <= spent.keys()
+        ws.close()
+    with lftj.connect(path, read_only=True) as reader:
+        assert reader.profile().to_dict()["commits"] == []
+        found = slowest(reader)
+        assert max(found.values(), key=lambda each: each["seconds"])["relation"] == "r"
+        for key, each in found.items():
+            assert 0.0 < each["seconds"] <= spent[key]["seconds"] + 1e-5
+            assert 1 <= each["commits"] <= spent[key]["commits"]
+            assert each["steps"] <= spent[key]["steps"]
+            assert each["reason"]
+    ws.close()
 
 
 def test_answers_are_not_kept_nor_framed(live: tuple[Any, Client]) -> None:
