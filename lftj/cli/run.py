@@ -178,12 +178,20 @@ def _warn(parsed: tree.ParsedProgram, directives: Sequence[tree.Directive]) -> N
             "warning: the program has no .output and no .printsize; nothing is written",
             file=sys.stderr,
         )
+    warn_of_ignored(parsed, directives)
+
+
+def warn_of_ignored(parsed: tree.ParsedProgram, directives: Sequence[tree.Directive]) -> None:
+    """Say which parameters and pragmas mean nothing here."""
+    if sys.stderr is None:  # pyright: ignore[reportUnnecessaryComparison]
+        return
     for warning in ignored_parameters(directives):
-        print(f"warning: {warning}", file=sys.stderr)
+        print(f"warning: {warning}", file=sys.stderr, flush=True)
     for pragma in (clause for clause in parsed.clauses if isinstance(clause, tree.Pragma)):
         print(
             f'warning: .pragma "{pragma.option}" is ignored: {PRAGMAS[pragma.option]}',
             file=sys.stderr,
+            flush=True,
         )
 
 

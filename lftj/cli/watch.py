@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from lftj.cli.directives import check_directives, directives_of, layout_of, of_kind
 from lftj.cli.renewing import renew
-from lftj.cli.run import Folders, read_input, read_program, write_outputs
+from lftj.cli.run import Folders, read_input, read_program, warn_of_ignored, write_outputs
 from lftj.errors import FrameError, LftjError
 from lftj.syntax import tree
 
@@ -88,8 +88,10 @@ class _Watched:
         with workspace.transaction(message=f"watch: {', '.join(changed)}") as tx:
             if self._program in changed:
                 text, file = read_program(self._program)
-                directives = directives_of(_parsed(text, file))
+                parsed = _parsed(text, file)
+                directives = directives_of(parsed)
                 check_directives(directives, from_input=False)
+                warn_of_ignored(parsed, directives)
                 self._text, self._file, self._directives = text, file, directives
                 stamps |= self._stamps_now()
                 changed = list(stamps)

@@ -207,3 +207,26 @@ def test_a_folder_is_watched_with_one_program(folder: Path) -> None:
     (folder / "q.dl").write_text(PROGRAM)
     with pytest.raises(lftj.FrameError, match=r"has p\.dl, q\.dl"):
         watch.watch(folder, None)
+
+
+def test_parameters_that_mean_nothing_are_warned_of_once_for_each_text(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program, text = folder / "p.dl", PROGRAM.replace(".input edge", '.input edge(seperator=",")')
+    program.write_text(f'.pragma "provenance" "explain"\n{text}')
+    changed = text.replace(".output path", '.output path(IO=file, colour="red")')
+    looks = Looks(
+        lambda: write(folder / "edge.facts", [(1, 2)]),
+        lambda: program.write_text(changed),
+    )
+    with pytest.raises(KeyboardInterrupt):
+        watch.watch(folder, None, wait=looks)
+    warnings = capsys.readouterr().err.splitlines()
+    assert [line.partition(" is ignored")[0] for line in warnings] == [
+        "warning: .input edge: unknown parameter 'seperator'",
+        'warning: .pragma "provenance"',
+        "warning: .input edge: unknown parameter 'seperator'",
+        "warning: .output path: unknown parameter 'colour'",
+    ]
+    assert main(["watch", str(folder), "--intervall", "1"]) == 2
+    assert "unrecognized arguments: --intervall" in capsys.readouterr().err
