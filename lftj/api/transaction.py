@@ -101,7 +101,8 @@ class Transaction(Writing[Draft]):
     ) -> None:
         """Insert rows.
 
-        `data`: list of tuples, dict or list of dicts, pandas, Polars or Arrow table, path of a CSV,
+        `data`: list of tuples, dict or list of dicts, rows of `sqlite3` (by name where they are
+        `sqlite3.Row`), pandas, Polars or Arrow table, path of a CSV,
         TSV, `.facts` or Parquet file; over parts also a Spark DataFrame, which like Parquet is read
         by the executors. `existing`: what a row that is already there means, `"ignore"` or
         `"error"` (MissingRowError E311); a row repeated within `data` is one row. `nulls`: what

@@ -30,6 +30,7 @@ from lftj.frames.frame import Columns, Frame, NullPolicy, Place
 from lftj.frames.match import ColumnMap
 from lftj.frames.out import (
     decode_column,
+    for_interchange,
     to_arrow,
     to_pandas,
     to_polars,
@@ -58,6 +59,7 @@ __all__ = [
     "columns_of",
     "confined",
     "decode_column",
+    "for_interchange",
     "format_facts",
     "is_table_file",
     "known_parameters",

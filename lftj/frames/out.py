@@ -67,6 +67,18 @@ def to_arrow(
     return pa.table(columns, schema=schema)
 
 
+def for_interchange(table: pa.Table) -> pa.Table:
+    """A table without types that the interchange protocol of dataframes does not know."""
+    fields = [field.with_type(_interchanged(field.type)) for field in table.schema]
+    return table.cast(pa.schema(fields))
+
+
+def _interchanged(type: pa.DataType) -> pa.DataType:
+    if pa.types.is_decimal(type):
+        return pa.float64()
+    return pa.timestamp("us") if pa.types.is_date(type) else type
+
+
 def to_pandas(
     names: Sequence[str],
     types: Sequence[Type],
@@ -75,7 +87,8 @@ def to_pandas(
     *,
     rows: int | None = None,
 ) -> pandas.DataFrame:
-    """A DataFrame: int64, float64, bool; strings as object columns of `str`; dates as object
+    """A DataFrame: int64, float64, bool; strings as columns of `str`, whose dtype is `str` from
+    pandas 3 on and `object` before; dates as object
     columns of `datetime.date`; timestamps as datetime64[us]; decimals as object columns of
     `Decimal`. Raises MissingDependencyError when pandas is not installed.
     """

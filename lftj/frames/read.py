@@ -53,6 +53,21 @@ class RowsCarrier:
         return code_values(self.values[position], target)
 
 
+_ROWS = (tuple, list, dict)
+
+
+def _plain_row(row: Any) -> Any:
+    """A row of a database's driver as a dict where it tells names, as `sqlite3.Row` does, else as a
+    tuple; any other as it is.
+    """
+    if isinstance(row, (*_ROWS, str, bytes, Mapping)):
+        return row
+    names = getattr(row, "keys", None)
+    if callable(names) and isinstance(row, Iterable):
+        return dict(zip(row.keys(), row, strict=True))  # type: ignore[attr-defined]
+    return tuple(row) if isinstance(row, Sequence) else row
+
+
 def carry_rows(source: Iterable[object], width: int) -> RowsCarrier:
     """Rows of a relation of `width` columns. A single dict is one row.
 
@@ -60,6 +75,8 @@ def carry_rows(source: Iterable[object], width: int) -> RowsCarrier:
     dicts or disagree on their keys.
     """
     rows: list[Any] = [source] if isinstance(source, Mapping) else list(source)
+    if rows and type(rows[0]) not in _ROWS:
+        rows = list(map(_plain_row, rows))
     if not rows:
         return RowsCarrier(None, [()] * width, 0)
     if isinstance(rows[0], Mapping):
@@ -142,7 +159,8 @@ def read(
 ) -> Frame:
     """The rows of `source` as codes, one int64 array per column of the relation, in input order.
 
-    `source`: tuples or lists (by position), a dict (one row) or dicts; an Arrow table, batch or
+    `source`: tuples or lists (by position), a dict (one row) or dicts, rows of a database's driver
+    (`sqlite3.Row` by its names); an Arrow table, batch or
     reader; a pandas, Polars or Spark DataFrame, or anything else that offers an Arrow stream; a
     result (by position); a NumPy array of two dimensions (by position) or of named fields; a path
     to a `.csv .tsv .facts .parquet .arrow` file. Frames with names match by name and must have
@@ -201,9 +219,9 @@ def names_of(source: Any) -> list[Hashable] | None:
     if isinstance(source, (str, os.PathLike)):
         carrier = carry_file(local_path(source))
     elif isinstance(source, Mapping) or (
-        isinstance(source, (list, tuple)) and source and isinstance(source[0], Mapping)
+        isinstance(source, (list, tuple)) and source and isinstance(_plain_row(source[0]), Mapping)
     ):
-        return list(source if isinstance(source, Mapping) else source[0])
+        return list(source if isinstance(source, Mapping) else _plain_row(source[0]))
     else:
         carrier = None if isinstance(source, (list, tuple, set)) else carry_table(source)
     return None if carrier is None or carrier.names is None else list(carrier.names)

@@ -33,6 +33,17 @@ if TYPE_CHECKING:
     from lftj.proofs.drawing import Drawing
 
 Columns = list[np.ndarray]
+
+
+class HeadRow(tuple[Any, ...]):
+    """A row that is equal to a tuple, and knows the names of its columns as named tuples do."""
+
+    _fields: tuple[str, ...]
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return tuple, (tuple(self),)
+
+
 ArrowTable: TypeAlias = Any
 """A `pyarrow.Table`; pyarrow comes without types."""
 
@@ -119,6 +130,21 @@ class Result(ShownRows):
         `polars.DataFrame(result)`, `duckdb.sql("from result")`. As `arrow()`.
         """
         return self.arrow().__arrow_c_stream__(requested_schema)
+
+    def __dataframe__(self, nan_as_null: bool = False, allow_copy: bool = True) -> object:
+        """Export by the interchange protocol of dataframes, for libraries of charts: Altair and
+        Plotly take a result as it is. The protocol has neither dates, which are given as
+        timestamps, nor decimals, as floats. O(n).
+        """
+        return frames.for_interchange(self.arrow()).__dataframe__(nan_as_null, allow_copy)
+
+    def __narwhals_dataframe__(self) -> Any:
+        """Export for narwhals, by which Altair and Plotly look at frames. Without it Altair could
+        read no more than the names of columns.
+        """
+        import narwhals  # pyright: ignore[reportMissingImports] -- imported by who calls this
+
+        return narwhals.from_native(self.arrow(), eager_only=True)._compliant_frame
 
     @interrupts_as_such()
     def df(self) -> pandas.DataFrame:
@@ -345,7 +371,14 @@ class Result(ShownRows):
         return rows[0] if rows else None
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
-        return iter(self.fetchall())
+        """The rows as tuples. The first one knows the names of the columns, which pandas asks it
+        for: `pandas.DataFrame(result)` has them, where there is a row.
+        """
+        rows = self.fetchall()
+        if rows and self.columns:
+            rows[0] = HeadRow(rows[0])
+            rows[0]._fields = self.columns
+        return iter(rows)
 
     def __len__(self) -> int:
         return self._count

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Iterator, Sequence
+from typing import Any
+
 import numpy as np
 import pytest
 
-from lftj.types import INT
+import lftj
+from lftj.frames import read, to_tuples
+from lftj.types import INT, Type
+from lftj.types.dictionary import Dictionary
 from tests.unit.frames.carriers import message
 
 EDGE = [("src", INT), ("dst", INT)]
@@ -85,3 +92,55 @@ def test_tuples_and_dicts_do_not_mix() -> None:
             f"error[E230]: row 1 is not like row 0: found {shown!r}\n  help: give all rows as "
             f"tuples, or all as dicts"
         )
+
+
+@pytest.fixture
+def database() -> Iterator[sqlite3.Connection]:
+    connection = sqlite3.connect(":memory:")
+    connection.execute("CREATE TABLE e (dst INTEGER, src INTEGER)")
+    connection.execute("INSERT INTO e VALUES (2, 1), (3, 2)")
+    yield connection
+    connection.close()
+
+
+def test_rows_of_sqlite_are_taken_by_their_names(database: sqlite3.Connection) -> None:
+    assert rows_of(database.execute("SELECT src, dst FROM e"), EDGE) == [(1, 2), (2, 3)]
+    database.row_factory = sqlite3.Row
+    for order in ("src, dst", "dst, src"):
+        assert rows_of(database.execute(f"SELECT {order} FROM e"), EDGE) == [(1, 2), (2, 3)]
+        rows = database.execute(f"SELECT {order} FROM e").fetchall()
+        assert rows_of(rows, EDGE) == [(1, 2), (2, 3)]
+    assert 'it has "A", "dst"' in message(
+        database.execute("SELECT src AS A, dst FROM e").fetchall(), EDGE
+    )
+    assert "row 1 is not like row 0" in message([*rows[:1], (1, 2)], EDGE)
+    with lftj.connect() as ws:
+        ws.load(ws.relation("e", dict(EDGE), key="src"), rows)
+        with ws.transaction() as tx:
+            tx.delete("e", keys=database.execute("SELECT dst FROM e WHERE dst = 3").fetchall())
+        assert ws["e"].fetchall() == [(1, 2)]
+
+
+def test_rows_of_other_drivers_are_taken_as_sequences() -> None:
+    class Row(Sequence[int]):
+        """A row that is a sequence, and no tuple."""
+
+        def __init__(self, *values: int):
+            self._values = values
+
+        def __getitem__(self, place: Any) -> Any:
+            return self._values[place]
+
+        def __len__(self) -> int:
+            return len(self._values)
+
+    assert rows_of([Row(1, 2), Row(2, 3), (4, 5)], EDGE) == [(1, 2), (2, 3), (4, 5)]
+    assert "row 1 has 1 value" in message([Row(1, 2), Row(3)], EDGE)
+    assert "expected a tuple or a dict" in message([Row(1, 2), "ab"], EDGE)
+
+
+def rows_of(source: object, columns: list[tuple[str, Type]]) -> list[tuple[Any, ...]]:
+    """Rows as they are read."""
+    dictionary = Dictionary()
+    frame = read(source, columns, dictionary=dictionary)
+    return to_tuples([type for _, type in columns], frame.columns, dictionary, rows=frame.rows)

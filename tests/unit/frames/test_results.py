@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import copy
 import datetime
 import decimal
+import pickle
 
+import narwhals as narwhals_now
+import narwhals.stable.v1 as narwhals
+import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from pyarrow import interchange
 
 import lftj
 
@@ -84,6 +90,43 @@ def test_libraries_that_read_arrow_streams_take_a_result_as_it_is(ws):
     result = ws["r"]
     assert pa.table(result).equals(result.arrow())
     assert pl.DataFrame(result).rows() == ROWS
+
+
+def test_libraries_of_charts_take_a_result_as_it_is(ws):
+    """As Altair and Plotly read data: by narwhals, and by the interchange of dataframes."""
+    found = narwhals.from_native(ws["r"], eager_or_interchange_only=True)
+    assert found.rows(named=True) == ws["r"].arrow().to_pylist()
+    assert narwhals.to_native(found).equals(ws["r"].arrow())
+    frame = narwhals_now.from_native(ws["r"], eager_only=True)
+    assert frame.columns == list(SCHEMA)
+    shared = interchange.from_dataframe(ws["r"])
+    assert shared.column_names == list(SCHEMA)
+    assert [tuple(row.values()) for row in shared.to_pylist()] == [
+        (a, f, s, datetime.datetime.combine(d, datetime.time()), t, float(m), b)
+        for a, f, s, d, t, m, b in ws["r"]
+    ]
+
+
+@pytest.mark.parametrize("rows", [1, 2])
+def test_pandas_names_columns_as_the_result_does(ws, rows):
+    result = ws["r"].head(rows)
+    frame = pd.DataFrame(result)
+    assert list(frame.columns) == list(SCHEMA)
+    assert list(frame.itertuples(index=False, name=None)) == result.fetchall()
+    assert list(pd.DataFrame(result, columns=list("ABCDEFG")).columns) == list("ABCDEFG")
+    with ws.transaction() as tx:
+        tx.delete("r", ROWS[:1])
+    assert list(pd.DataFrame(tx.changes("r")).columns) == [*SCHEMA, "__diff__", "__version__"]
+
+
+def test_rows_of_a_result_are_equal_to_tuples_and_copied_as_such(ws):
+    rows = list(ws["r"])
+    assert rows == ws["r"].fetchall()
+    for copied in (pickle.loads(pickle.dumps(rows)), copy.deepcopy(rows)):
+        assert copied == rows
+        assert set(map(type, copied)) == {tuple}
+    assert repr(rows) == repr(ws["r"].fetchall())
+    assert list(ws.query('r(1, _, "nothing", _, _, _, _)')) == []
 
 
 def test_rows_without_columns():

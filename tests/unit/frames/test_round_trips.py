@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -51,8 +52,10 @@ def test_empty_results_keep_their_types() -> None:
     assert to_arrow(NAMES, TYPES, codes, Dictionary()).schema.types == [
         type.arrow for type in TYPES
     ]
+    text = str(pd.Series(["x"]).dtype)  # "str" from pandas 3 on
+    assert text in ("object", "str")
     assert [str(kind) for kind in to_pandas(NAMES, TYPES, codes, Dictionary()).dtypes] == [
-        *("int64", "float64", "object", "bool", "object", "datetime64[us]", "object")
+        *("int64", "float64", text, "bool", "object", "datetime64[us]", "object")
     ]
     assert [str(kind) for kind in to_polars(NAMES, TYPES, codes, Dictionary()).dtypes] == [
         *(
