@@ -11,9 +11,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from lftj.program.checks.declarations import declare_all
-from lftj.program.named_program import NamedProgram
+from lftj.program.named_program import NamedProgram, Row
 from lftj.program.program import Program
-from lftj.proofs.instances import atom_text
+from lftj.proofs.instances import value_text
 from lftj.syntax import tree
 from lftj.syntax.parser import parse
 
@@ -48,12 +48,20 @@ def _retold(program: Program, held: NamedProgram) -> NamedProgram:
     ]
     lines = [
         *map(str, kept),
-        *(f"{atom_text(name, row)}." for name, rows in held.facts.items() for row in rows),
+        *(_fact(program, name, row) for name, rows in held.facts.items() for row in rows),
         *(str(program.rule(number)) for number in sorted(held.rules)),
     ]
     text = "".join(f"{line}\n" for line in lines)
     relations = held.relations & declared
     return replace(held, text=text, relations=relations, whole=True, repeats=False)
+
+
+def _fact(program: Program, name: str, row: Row) -> str:
+    """A row as a fact."""
+    terms = list(map(value_text, row))  # pyright: ignore[reportArgumentType] -- of known types
+    if program.catalog.relation(name).functional:
+        return f"{name}[{', '.join(terms[:-1])}] = {terms[-1]}."
+    return f"{name}({', '.join(terms)})."
 
 
 def _as_declared(program: Program, clauses: tuple[tree.Clause, ...]) -> Iterator[str]:

@@ -52,7 +52,9 @@ class AtomRows:
             for variable, term in zip(open_, terms, strict=True)
             if not isinstance(term, tree.Variable | tree.Wildcard)
         ]
-        atom = replace(literals[0], args=tuple(open_), value=None)
+        atom = replace(literals[0], args=tuple(open_))
+        if atom.value is not None:  # of a function
+            atom = replace(atom, args=tuple(open_[:-1]), value=open_[-1])
         return AtomRows(
             atom.relation,
             tree.Body((atom, *fixed, *literals[1:])),

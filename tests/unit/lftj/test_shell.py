@@ -317,3 +317,25 @@ def test_words_are_completed_by_what_stands_before_them(tmp_path: Path) -> None:
         shell.run(".begin")
         assert shell.prompt == "lftj trial*> "
         shell.run(".rollback")
+
+
+def test_functions_and_values_of_all_types_are_deleted_and_told_again(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> None:
+    before = (
+        ".decl F[x: number]: float\n.decl d(x: date, y: symbol, z: decimal(6,2))\n"
+        ".decl v(x: number)\n"
+        "F[1] = 2.5. F[3] = 4.0. v(x) :- F[x] = _.\n"
+        'd(date("2026-01-02"), "a\\"b\\n", decimal("1.50")). '
+        "v(7) :- d(_, _, _).\n"
+    )
+    script = (
+        '-F[3] = y\n-d(_, "no", _)\n.text shell\n.decl w(x: number)\nw(x) :- v(x).\n? w(x).\n'
+        '-d(date("2026-01-02"), _, _)\n? w(x).\n'
+    )
+    out = of(script, monkeypatch, capsys, before)
+    told = out.partition("no row of d matches\n")[2].partition("version")[0]
+    assert "F[1] = 2.5.\n" in told
+    assert "F[3]" not in told
+    assert "  1\n  7\n" in out
+    assert out.endswith("  1\n")
