@@ -51,7 +51,7 @@ _REQUIREMENTS = {
     "duckdb": "duckdb>=2",
     "networkx": "networkx>=3.6",
     "numba": "numba>=0.68,<0.69",
-    "pandas": "pandas>=2.2,<3",
+    "pandas": "pandas>=2.2,<4",
     "polars": "polars>=2",
 }
 """Requirements of the extras. The package itself may have come from a folder, so an extra's name
