@@ -15,14 +15,19 @@ from lftj.errors import LftjError
 from lftj.program.alteration import Alteration
 from lftj.program.named_program import program_data, program_of
 from lftj.program.normal_form import RelationSchema
-from lftj.program.program import Program, SourceRule, WrittenRule
+from lftj.program.program import Program
 from lftj.program.schema import Catalog, UserAggregateSignature
-from lftj.program.statistics_hints import Answers
+from lftj.program.source_rule import SourceRule, WrittenRule
+from lftj.program.statistics_hints import Answers, Size
 from lftj.syntax import tree
 from lftj.syntax.parser import parse
 from lftj.types import type_of_python
 
 Description = dict[str, Any]
+_SIZE, _RECURSIVE = -1, -2
+"""Kinds of answers about a relation. Before sizes there was one for each column, by its number:
+whether its values repeat. Such answers decide nothing any more.
+"""
 
 
 def relation_data(schema: RelationSchema, *, view: bool) -> Description:
@@ -130,7 +135,11 @@ def definitions_of(description: Mapping[str, Any]) -> Iterator[tree.TypeAlias]:
 
 
 def _rule_data(number: int, source: SourceRule) -> list[Any]:
-    asked = [[name, column, answer] for (name, column), answer in source.repeats.given.items()]
+    answers = source.answers
+    asked = [
+        *([name, _SIZE, answer] for name, answer in answers.given.items()),
+        *([name, _RECURSIVE, True] for name in sorted(answers.recursive)),
+    ]
     return [number, str(source.rule), asked, sorted(source.cycle), sorted(source.taken)]
 
 
@@ -139,5 +148,15 @@ def _rule_of(data: list[Any]) -> WrittenRule:
     clauses = parse(text).clauses
     if len(clauses) != 1 or not isinstance(clauses[0], tree.Rule):
         raise LftjError(f"{text!r} is no rule")
-    answers = Answers({(name, column): answer for name, column, answer in asked})
+    given = {name: _size(answer) for name, about, answer in asked if about == _SIZE}
+    recursive = frozenset(name for name, about, _ in asked if about == _RECURSIVE)
+    answers = Answers(given, recursive)
     return WrittenRule(number, clauses[0], answers, frozenset(cycle), frozenset(taken))
+
+
+def _size(data: Any) -> Size | None:
+    """A size that was written down."""
+    if data is None:
+        return None
+    rows, distinct, crowds, few = data
+    return Size(rows, tuple(distinct), tuple(crowds), few)

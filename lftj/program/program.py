@@ -11,7 +11,6 @@ from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import field, replace
 from functools import cached_property
-from typing import NamedTuple
 
 from lftj.errors import DeclarationError, LftjError, ProgramErrors, UnknownNameError
 from lftj.program.alteration import Alteration
@@ -19,57 +18,19 @@ from lftj.program.checked import CheckedProgram, Row
 from lftj.program.checks import choices
 from lftj.program.checks.program_checks import check
 from lftj.program.cycles import CycleError
-from lftj.program.hidden import source_of
+from lftj.program.hidden import of_part, source_of
 from lftj.program.named_program import NamedPrograms
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema
 from lftj.program.restratify import restratify
-from lftj.program.rewrites.pipeline import NormalizedRule, Rewritten, normalize, trace
+from lftj.program.rewrites.pipeline import Rewritten, trace
 from lftj.program.schema import Catalog, UserAggregateSignature
-from lftj.program.statistics_hints import Answers, Asking, Known, Repeats, never
+from lftj.program.source_rule import Normalizer, SourceRule, WrittenRule
+from lftj.program.statistics_hints import Known, Sizes, never
 from lftj.program.stratification import Stratification, StratifiedProgram
 from lftj.scantree.frozen import frozen
 from lftj.scantree.process.garbage import collector_paused
 from lftj.syntax import tree
-from lftj.syntax.attention import look
 from lftj.types.sources import is_reserved
-
-_RULE = 16
-"""Steps of reading that bringing a rule to normal form takes about."""
-
-
-@frozen(slots=True)
-class SourceRule:
-    """A rule of the user and what it became.
-
-    `plain`: the same under the names that hidden relations have at first; `repeats`, `cycle` and
-    `taken`: what it was made with.
-    """
-
-    rule: tree.Rule
-    normal: NormalizedRule
-    plain: NormalizedRule
-    repeats: Answers
-    cycle: frozenset[str]
-    taken: frozenset[str]
-
-    @property
-    def unsure(self) -> frozenset[str]:
-        """The relations whose rows were too few to tell what suits."""
-        return self.repeats.unsure
-
-    def written(self, number: int) -> WrittenRule:
-        """All that the rule is made of."""
-        return WrittenRule(number, self.rule, self.repeats, self.cycle, self.taken)
-
-
-class WrittenRule(NamedTuple):
-    """A rule of the user and what its normal form was made with; see `SourceRule`."""
-
-    number: int
-    rule: tree.Rule
-    repeats: Answers
-    cycle: frozenset[str]
-    taken: frozenset[str]
 
 
 @frozen
@@ -91,16 +52,14 @@ class Program:
     revised: frozenset[int] = frozenset()
 
     # ── changes ───────────────────────────────────────────────────────────────────────────────────
-    def add(
-        self, parsed: tree.ParsedProgram, repeats: Repeats = never
-    ) -> tuple[Program, list[int]]:
+    def add(self, parsed: tree.ParsedProgram, sizes: Sizes = never) -> tuple[Program, list[int]]:
         """Add the clauses of `parsed`; return also the ids of the new rules, in the order of the
-        text. `repeats` decides which normal form suits the rows. Raises ProgramErrors with all
+        text. `sizes` decide which normal form suits the rows. Raises ProgramErrors with all
         problems.
         """
         with collector_paused():
             checked = check(parsed, self.catalog)
-        normalizer = _Normalizer(checked, repeats, self.next_source)
+        normalizer = Normalizer(checked, sizes, self.order, self.next_source)
         sources, ids = (
             dict(self.sources),
             [*range(self.next_source, self.next_source + len(checked.rules))],
@@ -115,7 +74,7 @@ class Program:
             raise ProgramErrors(errors)
         return self._accepting(normalizer, sources, ids), ids
 
-    def suited(self, loaded: Collection[str], repeats: Repeats) -> tuple[Program, frozenset[str]]:
+    def suited(self, loaded: Collection[str], sizes: Sizes) -> tuple[Program, frozenset[str]]:
         """Replace normal forms of the rules that waited for these relations' rows, where others
         suit the rows; return also the relations whose rules changed. O(rules that were added when
         there were too few rows).
@@ -123,12 +82,12 @@ class Program:
         program, changed = self, frozenset[str]()
         for number, source in self.sources.items():
             if not source.unsure.isdisjoint(loaded):
-                program = program._again(number, repeats)
+                program = program._again(number, sizes)
                 if (now := program.sources[number].normal) != source.normal:
                     changed |= {rule.relation for rule in (*source.normal.rules, *now.rules)}
         return program, changed
 
-    def _again(self, number: int, repeats: Repeats) -> Program:
+    def _again(self, number: int, sizes: Sizes) -> Program:
         """Replace the normal form of a rule by the one that suits the rows."""
         source, left = self.sources[number], self.remove(number)
         with collector_paused():
@@ -136,11 +95,11 @@ class Program:
         taken = [
             schema.name for schema in source.normal.hidden
         ]  # views of these names have other rows, and may have other columns
-        normalizer = _Normalizer(checked, repeats, number, taken)
+        normalizer = Normalizer(checked, sizes, left.order, number, taken)
         found = normalizer.of(number)
         if found.plain == source.plain:
             return replace(
-                self, sources={**self.sources, number: replace(source, repeats=found.repeats)}
+                self, sources={**self.sources, number: replace(source, answers=found.answers)}
             )
         program = left._accepting(normalizer, {**self.sources, number: found}, [number])
         return replace(
@@ -148,7 +107,7 @@ class Program:
         )
 
     def altered(
-        self, alteration: Alteration, rules: Mapping[int, tree.Rule], repeats: Repeats
+        self, alteration: Alteration, rules: Mapping[int, tree.Rule], sizes: Sizes
     ) -> Program:
         """Alter a relation. `rules`: all that mention it, by their numbers, as they are to be read
         afterwards. Raises ProgramErrors for one that cannot be.
@@ -165,18 +124,19 @@ class Program:
             with collector_paused():
                 checked = check(tree.ParsedProgram((rule,)), left.catalog)
             taken = [schema.name for schema in self.sources[number].normal.hidden]
-            normalizer = _Normalizer(checked, repeats, number, taken)
+            normalizer = Normalizer(checked, sizes, left.order, number, taken)
             found = normalizer.of(number)
             left = left._accepting(normalizer, {**left.sources, number: found}, [number])
         sources = {number: left.sources[number] for number in self.sources}
         return replace(left, sources=sources, facts={}, next_source=self.next_source)
 
     def _accepting(
-        self, normalizer: _Normalizer, sources: Mapping[int, SourceRule], ids: Sequence[int]
+        self, normalizer: Normalizer, sources: Mapping[int, SourceRule], ids: Sequence[int]
     ) -> Program:
         """As `_with`, or with normal forms that do not make the cycles which these do."""
         try:
-            return self._with(normalizer.checked, sources, ids)
+            made = self._with(normalizer.checked, sources, ids)
+            return made._outside_recursion(ids, normalizer.sizes)
         except ProgramErrors as problems:
             left, older = self._renormalized(problems, normalizer)
             again = _outside_cycles(problems, normalizer, sources, ids)
@@ -193,8 +153,37 @@ class Program:
                 )
             raise
 
+    def _outside_recursion(self, ids: Sequence[int], sizes: Sizes) -> Program:
+        """The program in which the rules of these ids, which are new, close no cycle through a part
+        of an older rule's body: what is in the cycle is joined where the rule's head is.
+        """
+        heads = [rule.relation for number in ids for rule in self.sources[number].normal.rules]
+        found = {
+            source_of(name)
+            for stratum in self.order.strata_of(heads)
+            if stratum.recursive
+            for name in stratum.relations
+            if of_part(name)
+        }
+        again = sorted(number for number in found if number is not None and number not in ids)
+        program = self
+        for number in again:
+            program = program._again(number, sizes)
+        revised = [each for each in again if program.sources[each] is not self.sources[each]]
+        return (
+            replace(
+                program,
+                facts=self.facts,
+                directives=self.directives,
+                next_source=self.next_source,
+                revised=self.revised.union(revised),
+            )
+            if again
+            else self
+        )
+
     def _renormalized(
-        self, problems: ProgramErrors, normalizer: _Normalizer
+        self, problems: ProgramErrors, normalizer: Normalizer
     ) -> tuple[Program, dict[int, SourceRule]]:
         """The program without those older rules at fault that have other normal forms, and these:
         rules mean the same in one text and one by one, whichever of them closes the cycle.
@@ -209,9 +198,9 @@ class Program:
                 source, without = left.sources[error.source], left.remove(error.source)
                 checked = check(tree.ParsedProgram((source.rule,)), without.catalog)
                 taken = [*left.hidden]
-                other = _Normalizer(checked, normalizer.repeats, error.source, taken).of(
-                    error.source, error.members
-                )
+                other = Normalizer(
+                    checked, normalizer.sizes, without.order, error.source, taken
+                ).of(error.source, error.members)
                 if other.plain != source.plain:
                     left, found[error.source] = without, other
         return left, found
@@ -255,12 +244,12 @@ class Program:
         with collector_paused():
             checked = check(tree.ParsedProgram(tuple(each.rule for each in rules)), self.catalog)
         sources: dict[int, SourceRule] = {}
-        for place, (number, _, repeats, cycle, taken) in enumerate(rules):
+        for place, (number, _, answers, cycle, taken) in enumerate(rules):
             before = known.get(number)
             if before is not None and before.written(number) == rules[place]:
                 sources[number] = before
                 continue
-            normalizer = _Normalizer(checked, repeats, number - place, taken)
+            normalizer = Normalizer(checked, answers, self.order, number - place, taken)
             sources[number] = normalizer.of(number, cycle)
         made = self._with(checked, sources, list(sources))
         return replace(made, facts={}, next_source=next_source)
@@ -366,7 +355,7 @@ class Program:
         """The rewrites that brought a rule to its normal form. Raises UnknownNameError (E114)."""
         rule, made = self.rule(source), self.sources[source]
         checked = check(tree.ParsedProgram((rule,)), self.remove(source).catalog)
-        known = Known(checked.catalog.relations, made.repeats)
+        known = Known(checked.catalog.relations, made.answers, made.answers.depends)
         return trace(checked.rules[0], source, known, made.cycle, made.taken)
 
     def derives(self, name: str) -> bool:
@@ -395,37 +384,9 @@ class Program:
         return StratifiedProgram({**self.catalog.relations, **self.hidden}, self.order)
 
 
-@frozen
-class _Normalizer:
-    """Normalises rules that are checked, of ids from `first` on; hidden relations get none of the
-    names that are `taken`.
-    """
-
-    checked: CheckedProgram
-    repeats: Repeats
-    first: int
-    taken: Collection[str] = ()
-
-    def of(self, number: int, cycle: Collection[str] = ()) -> SourceRule:
-        """The rule of this id; `cycle`: see `normalize`. Raises DeclarationError."""
-        look(_RULE)
-        rule, asking = self.checked.rules[number - self.first], Asking(self.repeats)
-        known = Known(self.checked.catalog.relations, asking)
-        plain = normalize(rule, number, known, cycle)
-        normal = normalize(rule, number, known, cycle, self.taken) if self.taken else plain
-        return SourceRule(
-            rule.rule,
-            normal,
-            plain,
-            asking.answers,
-            frozenset(cycle),
-            frozenset(name for name in self.taken if source_of(name) == number),
-        )
-
-
 def _outside_cycles(
     problems: ProgramErrors,
-    normalizer: _Normalizer,
+    normalizer: Normalizer,
     sources: Mapping[int, SourceRule],
     ids: Sequence[int],
 ) -> dict[int, SourceRule] | None:

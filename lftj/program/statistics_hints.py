@@ -1,10 +1,10 @@
-"""Statistics that the form of a rule may depend on: the keys of relations, and how often values
-repeat in the existing rows.
+"""Statistics that the form of a rule may depend on: the keys of relations, and how many rows and
+values they have.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import field
 from typing import NamedTuple
 
@@ -13,52 +13,93 @@ from lftj.program.checked import CheckedAtom
 from lftj.program.normal_form import RelationSchema
 from lftj.scantree.frozen import frozen
 
-Repeats = Callable[[str, int], bool | None]
-"""Function that tells if a value of a relation's column has two rows or more on average; None where
-there are too few rows.
-"""
+
+class Size(NamedTuple):
+    """Estimated numbers of a relation's rows, of the values of each column, and of the rows that
+    have the value there of a row drawn at random. `few`: too few rows to tell how it will be.
+    """
+
+    rows: int
+    distinct: tuple[float, ...]
+    crowds: tuple[float, ...]
+    few: bool = False
 
 
-def never(relation: str, column: int) -> bool:
-    """Answer for rows of which nothing is known: no aggregate is drawn in."""
+NO_SIZE = Size(-1, (), ())
+"""The size of a relation that nobody may ask for."""
+
+Sizes = Callable[[str], Size | None]
+"""Function that gives the size of a relation; None where it has no rows, or no relation yet."""
+Recursive = Callable[[str, Collection[str]], bool]
+"""Test for a relation that depends on some others."""
+
+
+def never(relation: str) -> Size | None:
+    """Answer where no part of a body is to be derived by itself."""
+    return NO_SIZE
+
+
+def unknown(relation: str, others: Collection[str]) -> bool:
+    """Answer for a relation of which no rule is known."""
     return False
 
 
 @frozen(slots=True)
 class Answers:
-    """Answers about rows that were given before, by relation and column: `Repeats` as it was."""
+    """Answers about relations that were given before: `Sizes` as it was, and those that were found
+    to be `recursive`.
+    """
 
-    given: Mapping[tuple[str, int], bool | None] = field(default_factory=dict)
+    given: Mapping[str, Size | None] = field(default_factory=dict)
+    recursive: Collection[str] = frozenset()
 
-    def __call__(self, relation: str, column: int) -> bool | None:
-        """The answer that was given before; False for what nobody asked."""
-        return self.given.get((relation, column), False)
+    def __call__(self, relation: str) -> Size | None:
+        """The answer that was given before; `NO_SIZE` where there was no question."""
+        return self.given.get(relation, NO_SIZE)
+
+    def depends(self, relation: str, others: Collection[str]) -> bool:
+        """The answer that was given before; see `Recursive`."""
+        return relation in self.recursive
 
     @property
     def unsure(self) -> frozenset[str]:
         """The relations that had too few rows to tell."""
-        return frozenset(name for (name, _), answer in self.given.items() if answer is None)
+        return frozenset(
+            name for name, answer in self.given.items() if answer is None or answer.few
+        )
 
 
 class Asking:
     """Passes questions on, and remembers the answers."""
 
-    def __init__(self, repeats: Repeats):
-        self._repeats = repeats
-        self._answers: dict[tuple[str, int], bool | None] = {}
-        self.answers = Answers(self._answers)
+    def __init__(self, sizes: Sizes, recursive: Recursive):
+        self._sizes, self._recursive = sizes, recursive
+        self._given: dict[str, Size | None] = {}
+        self._found: set[str] = set()
+        self.answers = Answers(self._given, self._found)
         """All that were given so far."""
 
-    def __call__(self, relation: str, column: int) -> bool | None:
-        """See `Repeats`."""
-        return self._answers.setdefault((relation, column), self._repeats(relation, column))
+    def __call__(self, relation: str) -> Size | None:
+        """See `Sizes`."""
+        if relation not in self._given:
+            self._given[relation] = self._sizes(relation)
+        return self._given[relation]
+
+    def depends(self, relation: str, others: Collection[str]) -> bool:
+        """See `Recursive`."""
+        if relation not in self._found and self._recursive(relation, others):
+            self._found.add(relation)
+        return relation in self._found
 
 
 class Known(NamedTuple):
-    """Known facts about relations: the `schemas` of users' ones, and their rows."""
+    """Known facts about relations: the `schemas` of users' ones, their rows, and who depends on
+    whom.
+    """
 
     schemas: Mapping[str, RelationSchema]
-    repeats: Repeats = never
+    sizes: Sizes = never
+    recursive: Recursive = unknown
 
     def chooses(self, relation: str) -> bool:
         """Test for a relation with a choice domain."""

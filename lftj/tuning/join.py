@@ -15,8 +15,6 @@ class JoinTuning:
     """Rows of a sample: more take longer to read, fewer mistake how often values repeat."""
     telling_rows: int = 100
     """Rows from which on a relation tells how a rule is best evaluated; fewer may be chance."""
-    repeating: float = 2.0
-    """Rows for each value from which on a column repeats, and aggregates are drawn into joins."""
 
     # ── variable orders ───────────────────────────────────────────────────────────────────────────
     # Watched by `bench triejoin`, `bench answers`, and `ms_per_extra_rule` of `bench

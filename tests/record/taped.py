@@ -18,6 +18,7 @@ import pytest
 import lftj
 from lftj.errors import LftjError
 from lftj.maintenance.trace.trace_planner import TraceOverride
+from lftj.program.statistics_hints import Size
 from lftj.sensitivity import EXACT, NONE, Granularity, hull, projected
 from tests.oracle.pair import declare, rule_of
 from tests.record.lines import Commit, History, Work
@@ -31,12 +32,17 @@ GRANULARITIES: dict[str, Granularity] = {
 
 TUNINGS: dict[str, lftj.Tuning] = {
     "from nothing": lftj.Tuning(chain_iterations=1, chain_rows=1 << 30, chain_rest=0),
-    "few rows tell": lftj.Tuning(telling_rows=2, repeating=0.0),
+    "few rows tell": lftj.Tuning(telling_rows=2),
 }
 """Tunings that tests give some histories, so that what takes many rows shows on few."""
 
+_DENSE = Size(100_000, (500.0,) * 3, (200.0,) * 3)
 SETTINGS: dict[str, dict[str, Any]] = {
-    "values repeat": {"lftj.join.plan.cardinality.Statistics.repeats": lambda *_: True},
+    "values repeat": {"lftj.join.plan.cardinality.Statistics.size": lambda *_: _DENSE},
+    "few rows tell": {
+        "lftj.program.rewrites.elimination_trees.VIEW": 0.0,
+        "lftj.program.rewrites.elimination_trees.GAIN": 0.0,
+    },
 }
 """Attributes of the engine that tests replace for some histories, as their test does."""
 
@@ -44,7 +50,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
 @dataclass
 class Taped:
     """A history. `trace` names a granularity, with `+first` where the first proof will do;
-    `setting` is one of `TUNINGS` or `SETTINGS`.
+    `setting` is one of `TUNINGS`, of `SETTINGS`, or of both.
     """
 
     name: str

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 from lftj.engine.programs.text_difference import relations_of
 from lftj.errors import LftjError, MergeConflictError, StillNeededError
 from lftj.program.named_program import NamedProgram, Row
-from lftj.program.program import Program, SourceRule
+from lftj.program.program import Program
 from lftj.program.schema import Catalog, dropped_since
+from lftj.program.source_rule import SourceRule
 from lftj.scantree.rows import difference, sort_rows
 from lftj.storage.delta import Delta
 

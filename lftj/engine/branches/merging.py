@@ -32,8 +32,9 @@ from lftj.engine.versions.state import State
 from lftj.errors import MergeConflictError
 from lftj.program.checks.declarations import require_same_types
 from lftj.program.checks.subtypes import types_above
-from lftj.program.program import Program, SourceRule
+from lftj.program.program import Program
 from lftj.program.schema import Catalog
+from lftj.program.source_rule import SourceRule
 from lftj.scantree.rows import intersection, sort_rows
 from lftj.storage.delta import Columns, Delta, no_rows
 from lftj.syntax import tree

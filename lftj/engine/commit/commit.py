@@ -251,7 +251,7 @@ def _suited(draft: _Draft, proposal: Proposal, context: Context) -> Proposal:
     ]
     if not loaded:
         return proposal
-    program, changed = proposal.program.suited(loaded, partial(context.statistics.repeats, draft))
+    program, changed = proposal.program.suited(loaded, partial(context.statistics.size, draft))
     for name in changed:
         if name not in program.stratified.relations:
             draft.dropped.append(name)

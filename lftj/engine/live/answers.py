@@ -76,7 +76,7 @@ def read(engine: Evaluating, state: State, question: object) -> Asked:
         return known
     with attending(engine.context(state.aggregates).budget.read_on):
         asked = engine.questions.asked(
-            state.program, question, partial(engine.statistics.repeats, state.database)
+            state.program, question, partial(engine.statistics.size, state.database)
         )
         compile_for(asked.fresh.values(), asked.program.order.strata)
     return asked

@@ -22,7 +22,7 @@ from lftj.program.named_program import (
     others_of,
 )
 from lftj.program.program import Program
-from lftj.program.statistics_hints import Repeats
+from lftj.program.statistics_hints import Sizes
 from lftj.scantree.frozen import frozen
 from lftj.syntax import tree
 
@@ -54,7 +54,7 @@ def changed(
     *,
     file: str,
     drop: bool,
-    repeats: Repeats,
+    sizes: Sizes,
     rows_otherwise: RowsOtherwise,
 ) -> Change:
     """The change that makes a text the program of a name. Raises ProgramErrors, and
@@ -76,7 +76,7 @@ def changed(
         bare = bare.remove(number)
     bare = bare.undeclare(found.dropped, found.types_dropped)
     bare = _without_facts(bare, old, others, found)
-    after, added = bare.add(tree.ParsedProgram(found.clauses), repeats)
+    after, added = bare.add(tree.ParsedProgram(found.clauses), sizes)
     made = _made(program, old, others, found, text, added, after.facts)
     went = _went(old, made, others, found.dropped)
     came = {

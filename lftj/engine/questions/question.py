@@ -19,7 +19,7 @@ from lftj.program.normal_form import QUESTION, RelationSchema, RuleVariable, Str
 from lftj.program.program import Program
 from lftj.program.schema import Catalog
 from lftj.program.scope import direct_names
-from lftj.program.statistics_hints import Repeats, never
+from lftj.program.statistics_hints import Sizes, never
 from lftj.program.stratification import Stratification, StratifiedProgram
 from lftj.scantree.frozen import frozen
 from lftj.syntax import tree
@@ -72,14 +72,14 @@ class Questions:
         found = self._known.get(question) if isinstance(question, str | Question) else None
         return found[1] if found is not None and found[0] is program else None
 
-    def asked(self, program: Program, question: object, repeats: Repeats) -> Asked:
-        """A question, read and checked for a program, and known from now on; `repeats`: see
+    def asked(self, program: Program, question: object, sizes: Sizes) -> Asked:
+        """A question, read and checked for a program, and known from now on; `sizes`: see
         `Program.add`. Raises what a rule with this body would raise.
         """
         if not isinstance(question, str | Question):
-            return _asked(program, Question(question).parametrised, repeats)
+            return _asked(program, Question(question).parametrised, sizes)
         read = Question(question) if isinstance(question, str) else question
-        made = _asked(program, read.parametrised, repeats)
+        made = _asked(program, read.parametrised, sizes)
         if len(self._known) >= _REMEMBERED:
             self._known.clear()
         self._known[question] = program, made
@@ -139,11 +139,11 @@ def _not_one_body() -> ParseError:
 def asked(
     program: Program,
     body: tree.Body,
-    repeats: Repeats = never,
+    sizes: Sizes = never,
     values: RelationSchema | None = None,
 ) -> tuple[Program, RelationSchema, list[Stratum]]:
     """The program with the question as a rule, the schema of its answers, and the strata that it
-    needs beside those of the program. `repeats`: see `Program.add`. `values`: the relation of its
+    needs beside those of the program. `sizes`: see `Program.add`. `values`: the relation of its
     parameters, whose variables are no answers.
     """
     if values is not None:
@@ -155,9 +155,7 @@ def asked(
     schema = RelationSchema(QUESTION, tuple((name, types[name]) for name in names))
     head = tree.Atom(QUESTION, tuple(tree.Variable(name) for name in names), span=body.span)
     program = replace(program, catalog=program.catalog.declare(schema))
-    program = program.add(tree.ParsedProgram((tree.Rule((head,), body, span=body.span),)), repeats)[
-        0
-    ]
+    program = program.add(tree.ParsedProgram((tree.Rule((head,), body, span=body.span),)), sizes)[0]
     rules = program.sources[program.next_source - 1].normal.rules
     return program, schema, program.order.strata_of(rule.relation for rule in rules)
 
@@ -176,13 +174,13 @@ def values_of(catalog: Catalog, question: Parametrised) -> RelationSchema | None
         raise
 
 
-def _asked(program: Program, question: Parametrised, repeats: Repeats) -> Asked:
+def _asked(program: Program, question: Parametrised, sizes: Sizes) -> Asked:
     rule, errors = by_position(tree.Rule((), question.body), program.catalog)
     if errors:
         raise ProgramErrors(errors)
     question = question._replace(body=rule.body)
     values = values_of(program.catalog, question)
-    program, schema, own = asked(program, question.bound(), repeats, values)
+    program, schema, own = asked(program, question.bound(), sizes, values)
     relations = program.stratified.relations
     fresh = {schema.name: schema} | {
         name: relations[name] for stratum in own for name in stratum.relations

@@ -231,7 +231,7 @@ def take(draft: SchemaDraft, alteration: Alteration) -> None:
     draft.require_untouched(name)
     schema = draft.schema(name)
     rules = altered_rules(program, alteration, schema)
-    after = program.altered(alteration, rules, draft.repeats)
+    after = program.altered(alteration, rules, draft.sizes)
     if programs := program.catalog.programs:
         facts = partial(converted, draft, alteration, schema)
         after = after.with_programs(altered_programs(programs, alteration, schema, facts))

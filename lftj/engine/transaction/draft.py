@@ -243,7 +243,7 @@ class Draft(BulkDraft):
 
     def _add(self, parsed: tree.ParsedProgram, inputs: Iterator[Input]) -> list[RuleHandle]:
         self.outcome = None
-        program, added = self.program.add(parsed, self.repeats)
+        program, added = self.program.add(parsed, self.sizes)
         rules = [rule.relation for source in added for rule in program.sources[source].normal.rules]
         schemas = [program.stratified.relations[name] for name in rules]
         self._compile_seconds += compile_for(schemas, program.order.strata_of(rules))
@@ -307,7 +307,7 @@ class Draft(BulkDraft):
             text,
             file=file,
             drop=drop,
-            repeats=self.repeats,
+            sizes=self.sizes,
             rows_otherwise=partial(owned_facts.rows_otherwise, self),
         )
 

@@ -18,7 +18,7 @@ from lftj.errors import DeclarationError
 from lftj.program.alteration import Alteration
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
-from lftj.program.statistics_hints import Repeats
+from lftj.program.statistics_hints import Sizes
 from lftj.storage.delta import Columns
 from lftj.storage.relation import RelationVersion
 from lftj.syntax.attention import attending
@@ -81,9 +81,9 @@ class SchemaDraft(ProgramDraft):
         """Data as code columns, as stored."""
 
     @property
-    def repeats(self) -> Repeats:
-        """Tests for columns with repeated values, of the rows that the commit begins with."""
-        return partial(self._engine.statistics.repeats, self.base.database)
+    def sizes(self) -> Sizes:
+        """Sizes of relations when the commit begins."""
+        return partial(self._engine.statistics.size, self.base.database)
 
     def kept(self, name: str) -> bool:
         """Test for a relation of which the rows that the commit begins with are kept."""

@@ -16,6 +16,7 @@ import numpy as np
 
 from lftj.join.kernels.statistics_kernels import count_values
 from lftj.program.normal_form import NormalRule, PositiveAtom, Ref, Value
+from lftj.program.statistics_hints import Size
 from lftj.scantree.frozen import frozen
 from lftj.scantree.rows import sort_rows
 from lftj.storage.delta import stored_width
@@ -191,13 +192,14 @@ class Statistics:
             known = self.known[name] = estimate(relation, self.tuning)
         return known
 
-    def repeats(self, relations: Present, name: str, column: int) -> bool | None:
-        """Test for a column whose values have two rows or more each, as a row drawn at random finds
-        it; None where there are too few rows.
-        """
-        if name not in relations or not tells(relations[name], self.tuning):
+    def size(self, relations: Present, name: str) -> Size | None:
+        """The size of a relation; None for one without rows."""
+        if name not in relations or not relations[name].count:
             return None
-        return self.of(relations[name]).crowds[column] >= self.tuning.repeating
+        relation = relations[name]
+        about = self.of(relation)
+        distinct, crowds = tuple(map(float, about.distinct)), tuple(map(float, about.crowds))
+        return Size(int(about.rows), distinct, crowds, not tells(relation, self.tuning))
 
 
 def stale(now: int, planned: int, times: float, few: int = 0) -> bool:

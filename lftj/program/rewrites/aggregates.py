@@ -43,7 +43,7 @@ def aggregates(program: RuleProgram) -> RuleProgram:
     body = (*given, *literal.block.literals)
     target = () if literal.target is None else (literal.target,)
     head = (*refs(group), CheckedHeadAggregate(literal.function, target, literal.type))
-    definition = Definition(head, waiting=(Body(body),), single=True, aggregate=literal, draws=True)
+    definition = Definition(head, waiting=(Body(body),), single=True, aggregate=literal)
     name = draft.define("not" if literal.negation else literal.function, definition)
     draft.replace_literal(current, _reading(name, literal, current, asked))
     return draft

@@ -89,8 +89,8 @@ def _resolved(draft: RuleProgram, relation: str) -> str:
 def _name(
     definition: Definition, rules: Sequence[NormalRule | FunctorRule], draft: RuleProgram
 ) -> str:
-    """The name of the hidden relation with these rules. Raises DeclarationError (E168)."""
-    known = (definition.kind, definition.choice, *rules)
+    """The name of the hidden relation with rules like these. Raises DeclarationError (E168)."""
+    known = (definition.kind, definition.choice, *map(_nameless, rules))
     if known not in draft.known_rules:
         name = _new_name(definition.kind, draft)
         columns = _columns(rules[0])
@@ -100,6 +100,12 @@ def _name(
         draft.schemas.append(RelationSchema(name, columns, choice=definition.choice))
         draft.hidden_rules += [replace(rule, relation=name) for rule in rules]
     return draft.known_rules[known]
+
+
+def _nameless(rule: NormalRule | FunctorRule) -> object:
+    if isinstance(rule, FunctorRule):
+        return rule
+    return replace(rule, variables=()), *[each.type for each in rule.variables]
 
 
 def _asking(definition: Definition, draft: RuleProgram) -> str:

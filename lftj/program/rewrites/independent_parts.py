@@ -75,7 +75,7 @@ def independent_parts(program: RuleProgram) -> RuleProgram:
     finished = tuple(parts.of(conjunct, definition.head) for conjunct in definition.finished)
     if all(made is was for made, was in zip(finished, definition.finished, strict=True)):
         return program
-    copied.draft.replace_top(finished=finished, draws=False, whole=False)
+    copied.draft.replace_top(finished=finished, whole=False)
     return copied.draft
 
 

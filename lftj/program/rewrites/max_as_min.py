@@ -61,7 +61,7 @@ def max_as_min(program: RuleProgram) -> RuleProgram:
         head=(*definition.head[:-1], CheckedHeadAggregate("min", (turned,), INT)),
         finished=(body,),
         aggregate=None,
-        draws=False,
+        eliminates=False,
     )
     draft.replace_reader(
         definition.relation,

@@ -28,7 +28,6 @@ from lftj.program.rewrites.choices import choices
 from lftj.program.rewrites.computed_keys import computed_keys
 from lftj.program.rewrites.conjunctive_rules import conjunctive_rules
 from lftj.program.rewrites.disjunctions import alternatives, united
-from lftj.program.rewrites.eager_aggregation import eager_aggregation
 from lftj.program.rewrites.functor_calls import functor_calls
 from lftj.program.rewrites.independent_parts import independent_parts
 from lftj.program.rewrites.listing import listing, shown_names
@@ -40,6 +39,7 @@ from lftj.program.rewrites.plain_literals import (
     negated_tests,
 )
 from lftj.program.rewrites.rule_program import Body, Definition, RuleProgram
+from lftj.program.rewrites.variable_elimination import variable_elimination
 from lftj.program.statistics_hints import NOTHING, Known
 from lftj.scantree.frozen import frozen
 
@@ -60,7 +60,7 @@ def heads(program: RuleProgram) -> RuleProgram:
             head.relation,
             waiting=(Body((*program.body, *head.literals)),),
             single=head.aggregates and not _keeps_best(head, program.body),
-            draws=not _may_stand_in_cycle(head),
+            eliminates=not _may_stand_in_cycle(head),
         )
         draft.open.insert(0, made)
     draft.heads = ()
@@ -178,17 +178,18 @@ PASSES = (
         "Veldhuizen, Leapfrog Triejoin, 2014",
     ),
     Pass(
-        "eager aggregation",
-        eager_aggregation,
-        "branches of a join are aggregated before they are joined, so no assignment is listed",
-        "Yan and Larson, Eager Aggregation and Lazy Aggregation, 1995; Abo Khamis, Ngo and "
-        "Rudra, FAQ, 2016",
-    ),
-    Pass(
         "independent parts",
         independent_parts,
         "parts that no variable links would multiply each other: each is decided by itself",
         "Ramakrishnan, Beeri and Krishnamurthy, Optimizing Existential Datalog Queries, 1988",
+    ),
+    Pass(
+        "variable elimination",
+        variable_elimination,
+        "a part of a join gives way to what it leaves of the variables that others ask for, or to "
+        "its totals",
+        "Abo Khamis, Ngo and Rudra, FAQ, 2016; Yan and Larson, Eager Aggregation and Lazy "
+        "Aggregation, 1995; Dechter, Bucket Elimination, 1999",
     ),
     Pass(
         "conjunctive rules",

@@ -93,8 +93,8 @@ class Definition:
 
     `relation` is the user's, or a placeholder, where `kind` tells what it stands for. `waiting`:
     bodies with something to rewrite; `finished`: the others. `single`: one conjunction is wanted,
-    since the head counts assignments. `aggregate`: the body aggregate that it computes. `draws`:
-    aggregates of joins may become joins of aggregates; `whole`: independent parts were not looked
+    since the head counts assignments. `aggregate`: the body aggregate that it computes.
+    `eliminates`: variables may be eliminated; `whole`: independent parts were not looked
     for yet. `asked_by`: the relation whose rows it has instead of rules (`RelationSchema`).
     """
 
@@ -107,7 +107,7 @@ class Definition:
     choice: Domains = ()
     functor: FunctorRule | None = None
     aggregate: CheckedAggregate | None = None
-    draws: bool = False
+    eliminates: bool = True
     whole: bool = True
     asked_by: str = ""
 
@@ -155,9 +155,8 @@ class RuleProgram:
     `heads` and `body` are those of the rule while they are no definitions. `cyclic`: relations that
     a hidden one had better not read, the heads and what depends on them; `avoid`: those that no
     part of a body is taken out with. `asked`: for the atoms of functors what holds wherever they
-    do; `decided`: for the atoms of aggregates the variables that decide their results. `depth`: how
-    many definitions were open before the pass that is at work. `names`: of placeholders;
-    `counts`: of names by kind.
+    do. `depth`: how many definitions were open before the pass that is at work. `names`: of
+    placeholders; `counts`: of names by kind.
     """
 
     source: int
@@ -177,7 +176,6 @@ class RuleProgram:
     depth: int = 0
     names: dict[str, str | None] = field(default_factory=dict)
     asked: dict[CheckedLiteral, frozenset[CheckedLiteral]] = field(default_factory=dict)
-    decided: dict[CheckedAtom, Variables] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
     known_rules: dict[tuple[object, ...], str] = field(default_factory=dict)
 
@@ -219,7 +217,6 @@ class RuleProgram:
             names=self.names.copy(),
             counts=self.counts.copy(),
             asked=self.asked.copy(),
-            decided=self.decided.copy(),
             known_rules=self.known_rules.copy(),
         )
 
@@ -316,14 +313,14 @@ class Copied:
     """A program that is copied when it is first to be changed."""
 
     def __init__(self, program: RuleProgram):
-        self._program = program
+        self.program = program
         self._draft: RuleProgram | None = None
 
     @property
     def draft(self) -> RuleProgram:
         """The copy."""
         if self._draft is None:
-            self._draft = self._program.copy()
+            self._draft = self.program.copy()
         return self._draft
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from lftj.errors import ProgramErrors, StratificationError
 from lftj.program.program import Program
 from lftj.program.scope import mentioned_names
+from lftj.program.statistics_hints import NO_SIZE, Size
 from lftj.syntax import tree
 from tests.reference import ArithmeticFailure, FunctionConflict, evaluate
 from tests.strategies.bodies import LOCAL
@@ -34,6 +35,7 @@ def nested(body: tree.Body) -> tree.Body:
     return tree.Body(tuple(literals))
 
 
+DENSE = Size(100_000, (500.0,) * 9, (200.0,) * 9)
 LOCAL_NAMES = {name for names in LOCAL.values() for name in names}
 
 
@@ -47,7 +49,7 @@ def both(clauses: tuple[tree.Clause, ...], facts: dict[str, list[Row]]) -> None:
     )
     try:
         program, ids = Program().add(
-            tree.ParsedProgram(clauses), lambda relation, column: (len(relation) + column) % 3 > 0
+            tree.ParsedProgram(clauses), lambda relation: DENSE if len(relation) % 3 else NO_SIZE
         )
     except ProgramErrors as problems:
         # A nested body may ask for values that only the relation being defined binds; what the

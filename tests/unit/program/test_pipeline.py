@@ -12,7 +12,7 @@ import pytest
 from lftj.program.program import Program
 from lftj.program.rewrites.pipeline import PASSES, steps
 from lftj.program.rewrites.rule_program import RuleProgram
-from lftj.program.statistics_hints import Known
+from lftj.program.statistics_hints import NO_SIZE, Known, Size
 from tests.unit.program.listing import list_rule
 from tests.unit.program.rules import checked, lines, parsed
 
@@ -32,15 +32,18 @@ FIRES = {
     "functors": 'hs(t) :- s(_, u), t = cat(u, "x").',
     "computed keys": "h2(x, y) :- a(x, u), e(y, v), u band 3 = v band 3.",
     "max as min": "h2(x, n) :- b(x), n = max y : { a(_, y), y <= x }.",
-    "eager aggregation": "h1(n) :- n = count : { a(x, y), e(y, z), a(z, _) }.",
     "independent parts": "h1(x) :- b(x), a(y, z), e(z, y).",
+    "variable elimination": "h1(n) :- n = count : { a(x, y), e(y, z), a(z, _) }.",
     "conjunctive rules": "h2(x, y) :- a(x, y), x = y.",
 }
 
 
+DENSE = Size(100_000, (500.0,) * 3, (200.0,) * 3)
+
+
 def _fired(text: str) -> list[str]:
     made = checked(text)
-    known = Known(made.catalog.relations, lambda relation, column: True)
+    known = Known(made.catalog.relations, lambda relation: DENSE)
     (rule,) = made.rules
     return [taken.name for taken, _ in steps(RuleProgram.of(rule, 1, known))]
 
@@ -209,7 +212,7 @@ def test_the_last_rules_shown_are_the_normal_form(text: str):
 
 def test_what_the_rows_told_is_remembered():
     text = "h1(n) :- n = count : { a(x, y), e(y, z), a(z, _) }."
-    program, (source,) = Program().add(parsed(text), lambda relation, column: True)
-    assert "eager aggregation" in [step.name for step in program.passes(source)]
-    program, (source,) = Program().add(parsed(text), lambda relation, column: False)
-    assert "eager aggregation" not in [step.name for step in program.passes(source)]
+    program, (source,) = Program().add(parsed(text), lambda relation: DENSE)
+    assert "variable elimination" in [step.name for step in program.passes(source)]
+    program, (source,) = Program().add(parsed(text), lambda relation: NO_SIZE)
+    assert "variable elimination" not in [step.name for step in program.passes(source)]

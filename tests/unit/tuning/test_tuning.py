@@ -18,8 +18,8 @@ FIELDS = [field.name for field in fields(lftj.Tuning)]
 def test_tunings_with_the_same_thresholds_are_equal_and_tell_what_is_not_as_by_default():
     assert lftj.Tuning() == lftj.Tuning(sampled_rows=1024)
     assert repr(lftj.Tuning()) == "Tuning()"
-    assert repr(lftj.Tuning(repeating=3.5, sampled_rows=9)) == (
-        "Tuning(sampled_rows=9, repeating=3.5)"
+    assert repr(lftj.Tuning(present_order=3.5, sampled_rows=9)) == (
+        "Tuning(sampled_rows=9, present_order=3.5)"
     )
 
 
@@ -33,8 +33,8 @@ def test_a_tuning_does_not_change():
     [
         ({"sampled_rows": -1}, "sampled_rows is a whole number of at least 0, found -1"),
         ({"sampled_rows": 2.5}, "sampled_rows is a whole number of at least 0, found 2.5"),
-        ({"repeating": "x"}, "repeating is a number of at least 0, found 'x'"),
-        ({"repeating": float("nan")}, "repeating is a number of at least 0, found nan"),
+        ({"present_order": "x"}, "present_order is a number of at least 0, found 'x'"),
+        ({"present_order": float("nan")}, "present_order is a number of at least 0, found nan"),
         ({"update_steps": True}, "update_steps is a whole number of at least 0, found True"),
     ],
 )
