@@ -54,6 +54,8 @@ BARS: dict[str, dict[str, Bar]] = {
     },
     "bodies": {
         "bodies_worst": Bar("at most", 20),
+        "split_worst": Bar("at most", 2),
+        "split_commit_worst": Bar("at most", 3),
     },
     "cliffs": {
         "largest_step": Bar("at most", 1.5),

@@ -23,6 +23,7 @@ import numpy as np
 import pyarrow as pa
 
 import lftj
+from bench import split_bodies
 from bench.clock import processor_seconds
 from bench.engine import connect
 from bench.figure import Report, require_equal
@@ -225,7 +226,11 @@ def compare(body: Body, relations: dict[str, pa.Table], theirs: Theirs) -> dict[
 
 
 def measure(report: Report, _: Path | None) -> None:
-    """Compare so many bodies; `detail` has the worst."""
+    """Compare so many bodies; `detail` has the worst, and the long ones."""
+    if report.wants("split_worst", "split_commit_worst"):
+        split_bodies.measure(report)
+    if not report.wants("bodies_worst"):
+        return
     relations = tables()
     theirs = Theirs(relations)
     for body in bodies(3, relations, seed=0):

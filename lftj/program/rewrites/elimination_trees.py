@@ -22,10 +22,14 @@ from typing import NamedTuple
 from lftj.program.rewrites.join_estimates import Profile, estimate, numbers
 from lftj.scantree.frozen import record
 
-ROW = 20.0
+ROW = 3.0
 """Kernel steps of keeping one row of a part: sorted, counted, and in its key orders."""
+PART = 500.0
+"""Kernel steps of beginning and ending one search more."""
 VIEW = 20_000.0
-"""Kernel steps of a part as such: a tenth of a millisecond, at each commit that reaches it."""
+"""Kernel steps that each part has to save: a tenth of a millisecond, as a commit that reaches it
+takes longer.
+"""
 GAIN = 2.0
 """Times cheaper that parts have to make a body: estimates are no nearer."""
 _FEW_VARIABLES = 9
@@ -100,8 +104,8 @@ class _Item(NamedTuple):
 
 
 def is_cheap(problem: Problem) -> bool:
-    """Test for a body that takes no longer than a part as such."""
-    return _Trees(problem).whole().steps < GAIN * VIEW
+    """Test for a body that takes no longer than one part has to save."""
+    return _Trees(problem).whole().steps < VIEW
 
 
 def eliminated(problem: Problem) -> Part | None:
@@ -113,7 +117,8 @@ def eliminated(problem: Problem) -> Part | None:
     plain = trees.whole().steps
     found = [trees.without_small(trees.greedy(score)) for score in (_steps, _rows, _growth)]
     best = min(found, key=trees.cost)
-    return best if best.parts and GAIN * trees.cost(best) <= plain else None
+    least = GAIN * trees.cost(best) + VIEW * len(best.below)
+    return best if best.parts and least <= plain else None
 
 
 def _steps(part: Part, items: Sequence[_Item]) -> float:
@@ -190,7 +195,7 @@ class _Trees:
         shown = repr((said, tried, [place[each] for each in columns], totals))
         shape = self._shapes.setdefault(shown, len(self._shapes))
         if shape == len(self._costs):
-            self._costs.append(about.steps + ROW * profile.rows + VIEW)
+            self._costs.append(about.steps + ROW * profile.rows + PART)
         below = frozenset[int]().union(*(each.below | {each.shape} for each in parts))
         return Part(
             atoms,

@@ -130,10 +130,10 @@ class _Reached:
     groups by them.
     """
 
-    __slots__ = ("combinations", "groups", "profile")
+    __slots__ = ("bound", "combinations", "groups", "profile")
 
     def __init__(self, profile: Profile):
-        self.profile = profile
+        self.profile, self.bound = profile, 0
         self.combinations = self.groups = 1.0
 
     def fanout(self, variable: int) -> float:
@@ -150,6 +150,14 @@ class _Reached:
         from_elsewhere = self.combinations == 1.0 and not first
         self.combinations = min(profile.rows, self.combinations * profile.values[variable])
         self.groups = profile.groups[variable] if from_elsewhere else self.combinations
+        self.bound |= 1 << variable
+
+    def spread(self, variable: int) -> None:
+        """Have rows of another atom been bound for each value of a variable: values that many rows
+        have are repeated more often.
+        """
+        if self.bound == 1 << variable:
+            self.groups = self.profile.groups[variable]
 
 
 def _order(
@@ -171,6 +179,9 @@ def _order(
         bindings = min(_MOST, bindings * kept)
         left &= ~(1 << variable)
         for atom in at[variable]:
+            for other in numbers(atom.bound):
+                for each in at[other]:
+                    each.spread(other)
             atom.bind(variable, first)
             near |= atom.profile.variables
         if not left:
