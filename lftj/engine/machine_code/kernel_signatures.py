@@ -93,13 +93,13 @@ lftj.types.text_index_kernels find_or_enter W i i i i i i W W
 """,
     "recursion": """
 lftj.maintenance.lattice.improvement_kernels run_improvement W
-  lftj.maintenance.counting.iteration_kernels.Surroundings:i,i,i,i
+  lftj.maintenance.counting.question_kernels.Surroundings:i,i,i,i
   lftj.maintenance.counting.apply_iteration_kernels.Trees:R,R,R,R
-  lftj.maintenance.counting.iteration_kernels.Questions:R,R,W R R W
+  lftj.maintenance.counting.question_kernels.Questions:R,R,W R R R W
 lftj.maintenance.counting.iteration_kernels run_iterations W
-  lftj.maintenance.counting.iteration_kernels.Surroundings:i,i,i,i
+  lftj.maintenance.counting.question_kernels.Surroundings:i,i,i,i
   lftj.maintenance.counting.apply_iteration_kernels.Trees:R,R,R,R
-  lftj.maintenance.counting.iteration_kernels.Questions:R,R,W
+  lftj.maintenance.counting.question_kernels.Questions:R,R,W
   lftj.maintenance.counting.waiting_kernels.Waiting:R,W R R W
 lftj.maintenance.separable.counted_walk_kernels counted_walk
   lftj.maintenance.separable.walk_kernels.Parts:W,W,W

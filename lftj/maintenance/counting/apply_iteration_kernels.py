@@ -32,12 +32,16 @@ FIRST_MOVED = 5  # the questions that its moving rows ask
 LAST_MOVED = 6
 FIRST_LOST = 7  # the questions that its lost rows ask
 LAST_LOST = 8
+FIRST_DOUBTED = 9  # the questions that only its rows in doubt ask, beside these
+LAST_DOUBTED = 10
 # where rows stand and are counted: CURRENT, or the tree of candidates, which their ranking follows
-OWN = 9
-DOMAIN = 10  # columns of the choice domain
-BY_DOMAIN = 11  # a tree of the rows accepted whose order begins with these
-FIXED = 12  # 1: ranks stay while rows do
-RELATION_WORDS = 13
+OWN = 11
+DOMAIN = 12  # columns of the choice domain
+BY_DOMAIN = 13  # a tree of the rows accepted whose order begins with these
+FIXED = 14  # 1: ranks stay while rows do
+BEFORE = 15  # its rows before the update
+GIVEN = 16  # its base rows before the update
+RELATION_WORDS = 17
 
 # words of a tree's record
 ROOT = 0
@@ -53,8 +57,10 @@ RECOUNTED = 1
 FOUND = 2
 LOST = 3
 DOUBTED = 4  # its support was not counted, and it may have lost all
-BROKEN = 5
+FALLEN = 5  # LOST after doubt, which told where it may return
+BROKEN = 6
 
+BLOCK = 16  # columns that are sorted by insertion
 HALF = 32  # bits of a standing that count proofs
 LOWER = (1 << HALF) - 1
 UNCOUNTED = 1 << 31  # see `derivation_count`
@@ -79,17 +85,49 @@ def less(rows, keys, i, j):
     return False
 
 
-@compiled
-def sort_few(rows, keys):
-    """Sort the columns of a matrix by its first `keys` lines, by insertion: for a few, or for many
-    that are sorted.
-    """
-    for i in range(1, rows.shape[1]):
+@inlined
+def insert(rows, keys, first, last):
+    """Sort columns [first, last) by insertion."""
+    for i in range(first + 1, last):
         j = i
-        while j > 0 and less(rows, keys, j, j - 1):
+        while j > first and less(rows, keys, j, j - 1):
             for line in range(rows.shape[0]):
                 rows[line, j], rows[line, j - 1] = rows[line, j - 1], rows[line, j]
             j -= 1
+
+
+@inlined
+def merge(rows, keys, scratch, first, middle, last):
+    """Merge columns [first, middle) and [middle, last), each sorted, by way of `scratch`."""
+    for line in range(rows.shape[0]):
+        for i in range(first, middle):
+            scratch[line, i - first] = rows[line, i]
+    i, j, at = 0, middle, first
+    while i < middle - first:
+        later = j < last and compare_columns(keys, rows, j, scratch, i) < 0
+        for line in range(rows.shape[0]):
+            rows[line, at] = rows[line, j] if later else scratch[line, i]
+        j += later
+        i += not later
+        at += 1
+
+
+@compiled
+def sort_few(rows, keys):
+    """Sort the columns of a matrix by its first `keys` lines: for some hundreds, or for many that
+    are sorted.
+    """
+    size = rows.shape[1]
+    for first in range(0, size, BLOCK):
+        insert(rows, keys, first, min(first + BLOCK, size))
+    scratch = np.empty((rows.shape[0], size if size > BLOCK else 0), np.int64)
+    width = BLOCK
+    while width < size:
+        for first in range(0, size - width, 2 * width):
+            middle = first + width
+            if less(rows, keys, middle, middle - 1):
+                merge(rows, keys, scratch, first, middle, min(middle + width, size))
+        width *= 2
 
 
 @compiled
@@ -114,6 +152,8 @@ def picked(rows, kinds, first, last, order, width, keys):
 @compiled
 def replace_tree(memory, record, root, height):
     """Let a tree's record name a new root, which gains a reference."""
+    if record[CHANGED] == 1:
+        release(memory, record[ROOT])
     record[ROOT], record[HEIGHT] = root, height
     record[CHANGED] = 1
     if root != 0:
@@ -233,10 +273,10 @@ def move(memory, trees, numbers, rows, stood, kinds, iteration):
 
 
 @compiled
-def name_lost(memory, trees, numbers, rows, kinds):
-    """Make the trees of the rows that are lost, which are asked for proofs."""
+def name_rows(memory, trees, numbers, rows, kinds, kind):
+    """Make the trees of the rows of a kind, which are asked for proofs: those lost or in doubt."""
     for number in range(numbers[OVER_DELETED], numbers[TREES_END]):
-        made = picked(rows, kinds, LOST, LOST, trees.orders[number], numbers[ARITY], numbers[ARITY])
+        made = picked(rows, kinds, kind, kind, trees.orders[number], numbers[ARITY], numbers[ARITY])
         replace_tree(
             memory,
             trees.records[number],

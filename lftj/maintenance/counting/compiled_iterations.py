@@ -15,7 +15,8 @@ import numpy as np
 
 from lftj.join.context import Context
 from lftj.join.run.prepared import PreparedPlan
-from lftj.maintenance.counting import iteration_kernels as at
+from lftj.maintenance.counting import iteration_kernels
+from lftj.maintenance.counting import question_kernels as at
 from lftj.maintenance.counting.choice_update import Choosing
 from lftj.maintenance.counting.compiled_runs import CompiledRuns
 from lftj.maintenance.counting.derivation_queue import (
@@ -26,15 +27,15 @@ from lftj.maintenance.counting.derivation_queue import (
     left,
 )
 from lftj.maintenance.counting.iterated_relation import IteratedRelation
-from lftj.maintenance.counting.iteration_tables import Question, TreeTable, question_words
+from lftj.maintenance.counting.iteration_tables import Before, Question, TreeTable, question_words
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import stored_width
 from lftj.storage.relation import RelationVersion
 from lftj.storage.transient_relation import TransientRelation
 from lftj.types.sources import Role, Source
 
-_PROVEN = 1024  # proofs found in an iteration
-_COMPILED_ROWS = 64
+_PROVEN = 8192  # proofs found in an iteration
+_COMPILED_ROWS = 512
 """Rows due in an iteration up to which compiled code does it."""
 
 
@@ -50,13 +51,13 @@ class CompiledIterations(CompiledRuns):
         questions: Callable[[], Iterable[Question]],
         readings: dict[str, RelationVersion],
         context: Context,
-        fixed: bool,
+        before: Before | None,
     ):
         super().__init__(_COMPILED_ROWS, at.RUN_WORDS, context)
         self.assignments = 0
         self.went = False  # whether any iterations were left to a run
         self.plans: dict[Question, PreparedPlan] = {}
-        self._choosing, self._fixed = choosing, fixed
+        self._choosing, self._before = choosing, before
         self._names = list(schemas)
         self._widths = [stored_width(schema.arity) for schema in schemas.values()]
         self._questions_of_update = questions
@@ -67,7 +68,7 @@ class CompiledIterations(CompiledRuns):
         """Questions by number, those of one relation together."""
         return sorted(
             self._questions_of_update(),
-            key=lambda question: (self._names.index(question.relation), question.lost),
+            key=lambda question: (self._names.index(question.relation), question.about),
         )
 
     def worth_trying(self, rows: int) -> bool:
@@ -131,13 +132,13 @@ class CompiledIterations(CompiledRuns):
                 question: prepared.bind(self._readings) for question, prepared in self.plans.items()
             }
             trees = TreeTable(
-                relations, self._choosing, self.plans, context.resources.arena, self._fixed
+                relations, self._choosing, self.plans, context.resources.arena, self._before
             )
             questions = question_words(self._questions, self.plans, trees, bindings, self._names)
             control[at.NEED] = trees.room_for(self._few)
             trees.hold()
             try:
-                at.run_iterations(
+                iteration_kernels.run_iterations(
                     context.resources.arena.memory,
                     around,
                     trees.words,

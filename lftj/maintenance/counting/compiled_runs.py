@@ -14,9 +14,9 @@ from lftj.join.context import Context
 from lftj.join.rent_or_buy import NOTHING_LOST
 from lftj.join.run.run import borrow_cache
 from lftj.maintenance.cost.cost_model import COMPILED_ITERATION, COMPILED_MOVE, LOOK_UP
-from lftj.maintenance.counting import iteration_kernels as at
-from lftj.maintenance.counting.iteration_kernels import Surroundings
+from lftj.maintenance.counting import question_kernels as at
 from lftj.maintenance.counting.iteration_tables import Asked
+from lftj.maintenance.counting.question_kernels import Surroundings
 from lftj.scantree.jit import ADDRESSES, address
 from lftj.tuning.aids import COMPILED_ITERATIONS
 
@@ -70,14 +70,14 @@ class CompiledRuns:
         """
         found = [questions[number]]
         room = len(planned) if len(planned) >= _COMPILED_QUESTIONS else 0
-        unplanned: dict[tuple[str, bool], list[AnyQuestion]] = {}
+        unplanned: dict[tuple[str, int], list[AnyQuestion]] = {}
         for each in questions if room else ():
             if each not in planned and each is not found[0]:
-                unplanned.setdefault((each.relation, each.lost), []).append(each)
+                unplanned.setdefault((each.relation, each.about), []).append(each)
         for each in found:  # which grows meanwhile
             if len(found) > room:
                 break
-            found += unplanned.pop((each.head, each.lost), ())
+            found += unplanned.pop((each.head, each.about), ())
         return found[: 1 + room]
 
     def _set_limits(self) -> None:

@@ -42,7 +42,7 @@ from lftj.maintenance.counting.derivation_queue import Counted, DerivationQueue
 from lftj.maintenance.counting.doubted_rows import judged
 from lftj.maintenance.counting.elastic_query import ElasticQuery, Proofs
 from lftj.maintenance.counting.iterated_relation import IteratedRelation, iterated_schema
-from lftj.maintenance.counting.iteration_tables import Question
+from lftj.maintenance.counting.iteration_tables import DOUBTED, LOST, MOVED, Before, Question
 from lftj.maintenance.counting.moves import ComeAndGone, MovedRows, Moves
 from lftj.maintenance.counting.rule_queries import Readings, RuleQueries, readers_of
 from lftj.maintenance.counting.stratum_state import StratumState
@@ -51,6 +51,7 @@ from lftj.program.normal_form import NormalRule
 from lftj.scantree.rows import difference
 from lftj.storage.database import base_name
 from lftj.storage.delta import Columns, Delta, stored_width
+from lftj.storage.relation import RelationVersion
 from lftj.storage.transient_relation import TransientRelation
 from lftj.types.sources import Role, Source, in_role
 
@@ -106,7 +107,7 @@ class ElasticUpdate:
             self._questions,
             self.readings,
             self.context,
-            self.fixed,
+            Before(self.state.relations, self._given()) if self.fixed else None,
         )
         while (due := self.waiting.take()) is not None:
             self._iteration(*due)
@@ -122,11 +123,21 @@ class ElasticUpdate:
             for queries in self.readers[name]:
                 for query in queries.moved:
                     if query.relation == name:
-                        yield Question(name, False, query, queries.rule.relation, self.moving[name])
+                        yield Question(name, MOVED, query, queries.rule.relation, self.moving[name])
         for queries in self.state.rules:
-            if queries.recursive:
+            if queries.recursive or self.fixed:
+                about = LOST if queries.recursive else DOUBTED
                 head = queries.rule.relation
-                yield Question(head, True, queries.rediscovery, head, self.over_deleting[head])
+                yield Question(head, about, queries.rediscovery, head, self.over_deleting[head])
+
+    def _given(self) -> dict[str, RelationVersion]:
+        """Base rows of the stratum before the update."""
+        bases = {name: base_name(name) for name in self.state.schemas}
+        return {
+            name: self.versions.before(base)
+            for name, base in bases.items()
+            if base in self.versions
+        }
 
     # ── before the first iteration ────────────────────────────────────────────────────────────────
     def _changes_below(self) -> None:
@@ -246,9 +257,9 @@ class ElasticUpdate:
             return None
         doubted = [column.take(places) for column in rows]
         _, before = self.state.relations[name].standings(doubted)
-        base, given = base_name(name), np.zeros(len(places), np.bool_)
-        if base in self.versions:
-            given = self.versions.before(base).contains(doubted)
+        given = np.zeros(len(places), np.bool_)
+        if name in (bases := self._given()):
+            given = bases[name].contains(doubted)
         self.context.budget.charge(2 * len(places) * LOOK_UP)
         found = self._derivations(name, doubted, self.state.rules)
         words[places], falls, later = judged(doubted, before, words.take(places), given, found)

@@ -11,24 +11,28 @@ import numpy as np
 
 from lftj.join.run.prepared import PreparedPlan
 from lftj.maintenance.counting import apply_iteration_kernels as tree_at
-from lftj.maintenance.counting import iteration_kernels as at
+from lftj.maintenance.counting import question_kernels as at
 from lftj.maintenance.counting.choice_update import Choosing
 from lftj.maintenance.counting.elastic_query import ElasticQuery
 from lftj.maintenance.counting.iterated_relation import IteratedRelation
-from lftj.maintenance.counting.iteration_kernels import Questions
 from lftj.maintenance.counting.numbered_trees import NumberedTrees
+from lftj.maintenance.counting.question_kernels import Questions
 from lftj.program.normal_form import RelationSchema
 from lftj.scantree import Arena, Tree
+from lftj.storage.relation import RelationVersion
 from lftj.types.sources import Role, Source, in_role
+
+MOVED, LOST, DOUBTED = range(3)
+"""Subjects of a question: rows that move, rows lost or in doubt, and rows in doubt only."""
 
 
 class Question(NamedTuple):
-    """A query about rows of a relation that move, or (`lost`) that are lost, which have this
-    schema; it proves rows of `head`.
+    """A query about rows of a relation that move, are lost or are in doubt, which have this schema;
+    it proves rows of `head`.
     """
 
     relation: str
-    lost: bool
+    about: int
     query: ElasticQuery
     head: str
     schema: RelationSchema
@@ -50,8 +54,8 @@ class Question(NamedTuple):
 
 
 class Asked(Protocol):
-    """Question of an iteration about the rows of a relation that move, or (`lost`) that are lost:
-    it proves rows of `head`.
+    """Question of an iteration about the rows of a relation that move, are lost or are in doubt
+    (`about`): it proves rows of `head`.
 
     Column i of these is output `picks[i]` of its plan, which has so many `values` before derivation
     counts.
@@ -60,7 +64,7 @@ class Asked(Protocol):
     @property
     def relation(self) -> str: ...
     @property
-    def lost(self) -> bool: ...
+    def about(self) -> int: ...
     @property
     def head(self) -> str: ...
     @property
@@ -69,9 +73,18 @@ class Asked(Protocol):
     def values(self) -> int: ...
 
 
+class Before(NamedTuple):
+    """The rows of a stratum before an update, and its base rows then: rows in doubt are counted
+    among them.
+    """
+
+    rows: Mapping[str, IteratedRelation]
+    given: Mapping[str, RelationVersion]
+
+
 class TreeTable(NumberedTrees):
     """The trees of a stratum: each relation's, in its key orders, then those of what moves and of
-    what is lost.
+    what is lost, and where ranks stay those `before` the update.
     """
 
     def __init__(
@@ -80,7 +93,7 @@ class TreeTable(NumberedTrees):
         choosing: Mapping[str, Choosing],
         plans: Mapping[Question, PreparedPlan],
         arena: Arena,
-        fixed: bool,
+        before: Before | None,
     ):
         super().__init__(len(relations), tree_at.RELATION_WORDS, arena)
         self._relations = relations
@@ -92,7 +105,7 @@ class TreeTable(NumberedTrees):
         ]
         for record, (name, relation) in zip(self.ends, relations.items(), strict=True):
             width = relation.identity.key_width
-            record[tree_at.ARITY], record[tree_at.FIXED] = width, fixed
+            record[tree_at.ARITY], record[tree_at.FIXED] = width, before is not None
             if name in choosing:
                 record[tree_at.DOMAIN] = choosing[name].width
                 relation.tree(choosing[name].by_domain)
@@ -128,6 +141,17 @@ class TreeTable(NumberedTrees):
                     if read == Source(name, kind)
                 ):
                     self._number(Source(name, kind), order, Tree.empty(arena, keys), record, end)
+            if before is not None:
+                self._number_before(name, before, record)
+
+    def _number_before(self, name: str, before: Before, record: np.ndarray) -> None:
+        record[tree_at.GIVEN] = tree_at.NOWHERE
+        trees = [(Role.BEFORE_UPDATE, before.rows[name].identity, tree_at.BEFORE)]
+        if name in before.given:
+            trees.append((Role.BASE, before.given[name].identity, tree_at.GIVEN))
+        for kind, tree, word in trees:
+            self._number(Source(name, kind), tuple(range(tree.key_width)), tree, record, word)
+            record[word] -= 1  # the number itself
 
     def _version(self, name: str) -> tuple[str, bool]:
         before = in_role(name, Role.BEFORE_MOVE)
@@ -137,6 +161,8 @@ class TreeTable(NumberedTrees):
         """The relations as iterations left them, which takes the references back."""
         found: dict[str, IteratedRelation] = {}
         for name, relation in self._relations.items():
+            for kind in (Role.BEFORE_UPDATE, Role.BASE):
+                self._published(Source(name, kind))
             trees = self._published(Source(name, Role.ITERATED))
             same = trees[next(iter(trees))] is relation.identity
             found[name] = relation if same else relation.followed_by(trees)
@@ -169,9 +195,7 @@ def question_words(
     for number, (record, question) in enumerate(zip(records, questions, strict=True)):
         ends = trees.ends[names.index(question.relation)]
         first, last = (
-            (tree_at.FIRST_LOST, tree_at.LAST_LOST)
-            if question.lost
-            else (tree_at.FIRST_MOVED, tree_at.LAST_MOVED)
+            word + 2 * question.about for word in (tree_at.FIRST_MOVED, tree_at.LAST_MOVED)
         )
         ends[first] = ends[first] if ends[last] else number
         ends[last] = number + 1

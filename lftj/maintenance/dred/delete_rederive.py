@@ -63,6 +63,7 @@ class _Iterations(MonotoneFixpoint):
     ):
         super().__init__(schemas, {}, rules, relations, context)
         self._trail, self._grows = trail, grows
+        self.few.trail = trail
         self._before = context.budget.work, context.budget.found
 
     def _offer(self, rule: NormalRule, relations: Relations, rows: BestRows) -> None:
@@ -143,9 +144,7 @@ class Rederivation:
         iterations.offer(self._rule_change.came)
         iterations.proceed({name: delta.inserts for name, delta in self._changed.items()})
         found = iterations.finish()
-        if iterations.few.iterations:
-            self.trail = None  # compiled code tells no iterations
-        elif self.trail is not None:
+        if self.trail is not None:
             rows = sum(relation.count for relation in found.values())
             self.trail = self.trail.after(lost, trail or (), rows)
         return found

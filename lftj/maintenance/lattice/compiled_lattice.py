@@ -16,25 +16,27 @@ import numpy as np
 from lftj.join.context import Context
 from lftj.join.run.prepared import PreparedPlan
 from lftj.maintenance.counting import apply_iteration_kernels as tree_at
-from lftj.maintenance.counting import iteration_kernels as run_at
+from lftj.maintenance.counting import question_kernels as run_at
 from lftj.maintenance.counting.compiled_runs import CompiledRuns
-from lftj.maintenance.counting.iteration_kernels import Questions
-from lftj.maintenance.counting.iteration_tables import question_words
+from lftj.maintenance.counting.iteration_tables import MOVED, question_words
 from lftj.maintenance.counting.numbered_trees import NumberedTrees
-from lftj.maintenance.counting.waiting_kernels import HEAD, ROW
+from lftj.maintenance.counting.question_kernels import Questions
+from lftj.maintenance.counting.waiting_kernels import DUE_IN, HEAD, ROW
 from lftj.maintenance.lattice import improvement_kernels as at
 from lftj.maintenance.semi_naive import variant_plans
+from lftj.maintenance.semi_naive.packed_rows import Iteration
 from lftj.maintenance.semi_naive.variant_plans import VariantPlans
 from lftj.maintenance.semi_naive.variants import Variant, delta_name, older_name
 from lftj.program.monotone import Lattice
 from lftj.program.normal_form import RelationSchema
 from lftj.scantree import Arena, Tree
-from lftj.storage.delta import Delta, stored_width
+from lftj.storage.delta import Columns, Delta, stored_width
 from lftj.storage.relation import Order, RelationVersion
 from lftj.storage.transient_relation import TransientRelation
 from lftj.types.sources import Role, in_role
 
 _FOUND = 1024  # offers that an iteration makes
+_NOTES = 1 << 14  # rows of which a run notes in which iteration it found them
 
 Versions = Mapping[str, RelationVersion]
 Plans = Mapping["_Question", PreparedPlan]
@@ -45,7 +47,7 @@ _COMPILED_OFFERS = 128
 class _Question:
     """Question for the offers that a variant makes of the rows of a delta."""
 
-    lost = False
+    about = MOVED
 
     def __init__(self, variant: Variant):
         self.variant = variant
@@ -56,8 +58,10 @@ class _Question:
 
 class CompiledLattice(CompiledRuns):
     """The runs of one fixpoint by these variants; `iterations`: in how many iterations, and `cost`:
-    what they took (see `cost_model`).
+    what they took (see `cost_model`). `trail`: what each of them found, where that is asked for.
     """
+
+    trail: list[Iteration] | None = None
 
     def __init__(
         self,
@@ -177,6 +181,7 @@ class CompiledLattice(CompiledRuns):
         self._plans = {question: self._plan(question, readable, plans) for question in self._plans}
         self._set_limits()
         control[run_at.DUE], control[at.MOST_DUE] = len(records), self._few
+        notes = np.empty((0 if self.trail is None else _NOTES, due.shape[1]), np.int64)
         with self._surroundings() as around:
             # the trees of relations below are held by this, and key orders that are missing made
             bindings = {
@@ -198,12 +203,28 @@ class CompiledLattice(CompiledRuns):
                     questions,
                     due,
                     np.empty_like(due),
+                    notes,
                     control,
                 )
             finally:
                 totals.update(trees.publish())
         self._account(questions)
+        self._follow(notes[: int(control[at.NOTED])])
         return due[: int(control[run_at.DUE])]
+
+    def _follow(self, notes: np.ndarray) -> None:
+        """Add what iterations noted to the trail."""
+        if self.trail is None or not len(notes):
+            return
+        ends = np.flatnonzero(np.diff(notes[:, DUE_IN])) + 1
+        widths = [stored_width(schema.arity) for schema in self._schemas.values()]
+        for each in np.split(notes, ends):
+            found: dict[str, Columns] = {}
+            for number, (name, width) in enumerate(zip(self._schemas, widths, strict=True)):
+                rows = each[each[:, HEAD] == number]
+                if len(rows):
+                    found[name] = list(rows[:, ROW : ROW + width].T.copy())
+            self.trail.append(found)
 
     def _account(self, questions: Questions) -> None:
         """Note what a run took. Raises what `spend` and `charge` raise."""

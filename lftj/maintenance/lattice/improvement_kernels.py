@@ -2,7 +2,7 @@
 best offers and make new ones.
 
 The trees, the questions and the way to answer them are the same as in compiled iterations
-(`iteration_kernels`); the delta of a relation is the rows that move. Offers are records like
+(`question_kernels`); the delta of a relation is the rows that move. Offers are records like
 proofs, with no data but the row. An iteration is done whole or not at all.
 """
 
@@ -27,7 +27,7 @@ from lftj.maintenance.counting.apply_iteration_kernels import (
     replace_tree,
     sort_few,
 )
-from lftj.maintenance.counting.iteration_kernels import (
+from lftj.maintenance.counting.question_kernels import (
     COST,
     DUE,
     DUE_COST,
@@ -45,9 +45,9 @@ from lftj.maintenance.counting.iteration_kernels import (
     at_limit,
     has_room,
 )
-from lftj.maintenance.counting.waiting_kernels import HEAD, ROW
+from lftj.maintenance.counting.waiting_kernels import DUE_IN, HEAD, ROW
 from lftj.scantree.build_kernels import build
-from lftj.scantree.jit import compiled
+from lftj.scantree.jit import compiled, inlined
 from lftj.scantree.page_kernels import leaf_column
 from lftj.scantree.read_kernels import first_with
 
@@ -59,7 +59,8 @@ IMPROVED_WORDS = RELATION_WORDS + 3
 
 # words of the run, behind those that other runs know
 MOST_DUE = RUN_WORDS  # offers beyond which an iteration is for others
-IMPROVEMENT_WORDS = RUN_WORDS + 1
+NOTED = RUN_WORDS + 1  # rows in the notes of what each iteration found
+IMPROVEMENT_WORDS = RUN_WORDS + 2
 
 
 @compiled
@@ -118,11 +119,24 @@ def compare_offers(memory, trees, relation, due, count, kinds):
     return changes, size
 
 
+@inlined
+def note_found(notes, control, relation, rows, kinds):
+    """Note the rows that this iteration found, where notes are taken; there is room."""
+    for i in range(kinds.size if notes.shape[0] > 0 else 0):
+        if kinds[i] == FOUND:
+            notes[control[NOTED], DUE_IN] = control[ITERATIONS]
+            notes[control[NOTED], HEAD] = relation
+            for column in range(rows.shape[0]):
+                notes[control[NOTED], ROW + column] = rows[column, i]
+            control[NOTED] += 1
+
+
 @compiled
-def take_better(memory, trees, relation, due, count):
+def take_better(memory, trees, control, relation, due, notes):
     """Bring a relation's trees up to date with what it is offered, and make those of its delta:
     rows of the delta, and rows changed.
     """
+    count = control[DUE]
     kinds = np.empty(2 * count, np.int64)
     changes, size = compare_offers(memory, trees, relation, due, count, kinds)
     numbers, kinds = trees.relations[relation], kinds[:size]
@@ -132,6 +146,7 @@ def take_better(memory, trees, relation, due, count):
         better += kinds[i] == FOUND
     if better == 0:
         return 0, 0
+    note_found(notes, control, relation, changes, kinds)
     for number in range(numbers[CURRENT], numbers[MOVING]):
         order = trees.orders[number]
         inserts = picked(changes, kinds, FOUND, FOUND, order, arity, arity)
@@ -147,14 +162,14 @@ def take_better(memory, trees, relation, due, count):
 
 
 @compiled
-def take_all(memory, trees, control, due, moves):
+def take_all(memory, trees, control, due, notes, moves):
     """As `take_better`, of every relation; `moves`: the rows of each delta. Whether
     there are any.
     """
     control[COST] += control[ITERATION_COST] + control[DUE] * control[DUE_COST]
     found = 0
     for relation in range(trees.relations.shape[0]):
-        better, changed = take_better(memory, trees, relation, due, control[DUE])
+        better, changed = take_better(memory, trees, control, relation, due, notes)
         control[COST] += control[MOVE_COST] * changed
         moves[relation, 0] = better
         found += better
@@ -162,9 +177,10 @@ def take_all(memory, trees, control, due, moves):
 
 
 @compiled
-def run_improvement(memory, around, trees, questions, due, found, control):
+def run_improvement(memory, around, trees, questions, due, found, notes, control):
     """Do iterations until nothing is offered or STATUS says why not; the first DUE records of `due`
-    are offers, as is what they are then.
+    are offers, as is what they are then. `notes`, where there is room for any: the rows that each
+    iteration found.
     """
     moves = np.zeros((trees.relations.shape[0], 2), np.int64)
     control[STATUS] = FINISHED
@@ -172,17 +188,19 @@ def run_improvement(memory, around, trees, questions, due, found, control):
         if at_limit(control):
             control[STATUS] = LIMIT
             return
-        control[STATUS] = LEFT if has_room(memory, control) else FULL
+        noted = control[NOTED]
+        room = notes.shape[0] == 0 or noted + control[DUE] <= notes.shape[0]
+        control[STATUS] = LEFT if room and has_room(memory, control) else FULL
         if control[STATUS] == FULL or control[DUE] > control[MOST_DUE]:
             return
         work, cost = control[WORK], control[COST]
         count = 0
-        improved = take_all(memory, trees, control, due, moves)
+        improved = take_all(memory, trees, control, due, notes, moves)
         if improved:
             count = ask_all(around, trees, questions, control, moves, -1, found, 0)
         end_iteration(memory, trees, count >= 0)
         if count < 0:
-            control[WORK], control[COST] = work, cost
+            control[WORK], control[COST], control[NOTED] = work, cost, noted
             return
         for i in range(count):
             for word in range(found.shape[1]):

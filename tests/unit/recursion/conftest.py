@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import lftj.views.strategies  # noqa: F401 - lists all names, before a fixture takes some out
 from lftj.maintenance import ladder
 
 

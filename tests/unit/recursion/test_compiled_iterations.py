@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import lftj
-from lftj.maintenance.counting import iteration_kernels
+from lftj.maintenance.counting import question_kernels
 from lftj.maintenance.counting.compiled_iterations import CompiledIterations
 from tests.unit.recursion.following import change, strategies, workspace
 from tests.unit.recursion.stratum import check, counted_at_once
@@ -58,8 +58,8 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
         records = one(self, *arguments)
         found.append(
             (
-                int(self._control[iteration_kernels.STATUS]),
-                int(self._control[iteration_kernels.ITERATIONS]),
+                int(self._control[question_kernels.STATUS]),
+                int(self._control[question_kernels.ITERATIONS]),
             )
         )
         return records
@@ -101,7 +101,7 @@ def test_random_changes_of_paths_with_shortcuts(text: str, seed: int, runs: list
 def test_an_iteration_of_many_rows_is_left_and_the_run_taken_up_behind_it(
     runs: list[tuple[int, int]],
 ):
-    wide = [(20, 100 + i) for i in range(200)] + [(100 + i, 1000) for i in range(200)]
+    wide = [(20, 100 + i) for i in range(600)] + [(100 + i, 1000) for i in range(600)]
     edges = [(i, i + 1) for i in range(20)] + wide + [(i, i + 1) for i in range(1000, 1040)]
     found = workspace(MUTUAL, {"s": [(0,)], "e": edges}, elastic=1000, tuning=AT_ONCE)
     for step in ({}, {"e": [(0, 1)]}), ({"e": [(0, 1)]}, {}):
@@ -109,7 +109,7 @@ def test_an_iteration_of_many_rows_is_left_and_the_run_taken_up_behind_it(
         change(found, *step)
         assert strategies(found) == ["update"]
         assert check(found) == 1
-        assert iteration_kernels.LEFT in [status for status, _ in runs]
+        assert question_kernels.LEFT in [status for status, _ in runs]
         assert sum(rounds for _, rounds in runs) > 50
 
 

@@ -91,6 +91,24 @@ def test_ranks_stay_while_their_rows_do():
     assert (0, 2) not in rows_of(state)["t"]
 
 
+def test_rows_that_compiled_iterations_find_have_ranks_when_one_goes():
+    without = ALONE - {"improvement"}
+    workspace = lftj.connect(tuning=lftj.Tuning(compiled_patience=0, without=without))
+    workspace.add_rules("""
+        .decl s(x: number)  .decl e(x: number, y: number)  .decl r(x: number)
+        r(x) :- s(x).  r(y) :- r(x), e(x, y).
+    """)
+    path = [(x, x + 1) for x in range(120)]
+    commit(workspace, {"s": [(0,)], "e": [edge for edge in path if edge != (40, 41)]}, {})
+    commit(workspace, {"e": [(40, 41)]}, {})
+    commit(workspace, {}, {"e": [(100, 101)]})
+    (state,) = states(workspace)
+    assert [rank for _, (rank, _) in sorted(rows_of(state)["r"].items())] == sorted(
+        {rank for rank, _ in rows_of(state)["r"].values()}
+    )
+    assert (len(workspace["r"]), workspace.verify()) == (101, [])
+
+
 def test_a_rule_that_goes_and_comes_is_followed_by_ranks():
     workspace = lftj.connect(elastic=1e9, tuning=lftj.Tuning(without=ALONE))
     workspace.add_rules(CLOSURE)
