@@ -137,6 +137,7 @@ if TYPE_CHECKING:
     from lftj.syntax.builder import vars as vars
     from lftj.syntax.builder import year as year
     from lftj.syntax.named_functions import fn as fn
+    from lftj.syntax.user_function import UserFunction as UserFunction
     from lftj.tuning import Tuning as Tuning
     from lftj.types import BOOL as BOOL
     from lftj.types import DATE as DATE
@@ -186,6 +187,7 @@ _NAMES = {
     "substr sum_ to_date to_float to_number to_string "
     "to_unsigned vars year",
     "syntax.named_functions": "fn",
+    "syntax.user_function": "UserFunction",
     "api.transaction": "Preview Transaction",
     "tuning": "Tuning",
     "types": "BOOL DATE FLOAT INT STR TIMESTAMP UNSIGNED Type decimal",

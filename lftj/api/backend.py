@@ -32,6 +32,7 @@ from lftj.heads.user import UserAggregate
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
 from lftj.syntax import tree
+from lftj.syntax.user_function import UserFunction
 
 if TYPE_CHECKING:
     from lftj.explain.figures.profile import Profile
@@ -157,6 +158,10 @@ class Draft(Pending, Protocol):
         """Let rules use an aggregate of the user's."""
         ...
 
+    def add_function(self, function: UserFunction) -> None:
+        """Let rules call a function of the user's."""
+        ...
+
     def add_rules(
         self,
         text: str | tree.ParsedProgram,
@@ -258,6 +263,10 @@ class Backend(Writable[Any], Protocol):
 
     def current(self) -> Version:
         """The committed version of this moment. O(1)."""
+        ...
+
+    def bind(self, function: UserFunction) -> bool:
+        """Use a function that the program knows already; False where it does not."""
         ...
 
     def explain_change(

@@ -23,7 +23,9 @@ from lftj.engine.versions.ancestry import MAIN, Ancestry
 from lftj.engine.versions.past import Entry
 from lftj.engine.versions.result import Result
 from lftj.engine.versions.state import State
+from lftj.program.schema import bound_as
 from lftj.scantree.process.interrupts import interrupts_as_such, interrupts_wait
+from lftj.syntax.user_function import UserFunction
 
 if TYPE_CHECKING:
     from lftj.explain.figures.profile import Profile
@@ -73,6 +75,16 @@ class InProcess(Engine):
         """The committed version of this moment."""
         engine = self.shown or self
         return EngineVersion(engine, engine.state)
+
+    def bind(self, function: UserFunction) -> bool:
+        """Use a function that the program knows already, by the same code; False where it does
+        not.
+        """
+        known = self.state.program.catalog.functions.get(function.name)
+        if known is None or not bound_as(function, known):
+            return False
+        self.functions[known.name, known.version] = function
+        return True
 
     def draft(self) -> Draft:
         """An empty draft on the committed version."""

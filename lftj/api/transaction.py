@@ -29,6 +29,7 @@ from lftj.heads.user import UserAggregate
 from lftj.program.normal_form import RelationSchema
 from lftj.scantree.process.interrupts import interrupts_as_such
 from lftj.syntax import tree
+from lftj.syntax.user_function import UserFunction
 
 if TYPE_CHECKING:
     from lftj.api.changes import Consumer
@@ -269,6 +270,10 @@ class Transaction(Writing[Draft]):
     def add_aggregate(self, aggregate: UserAggregate) -> None:
         """Let rules use an aggregate of your own; see `Workspace.add_aggregate`."""
         self._open().add_aggregate(aggregate)
+
+    def add_function(self, function: UserFunction) -> None:
+        """Let rules call a function of your own; see `Workspace.function`."""
+        self._open().add_function(function)
 
     @interrupts_as_such()
     def program(

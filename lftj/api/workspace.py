@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from functools import partial
 from types import TracebackType
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 from lftj.api.backend import Backend, Version
 from lftj.api.branching import Branching
@@ -44,6 +45,7 @@ from lftj.frames import ColumnMap, NullPolicy, Parameters, read_options
 from lftj.heads.user import UserAggregate
 from lftj.program.normal_form import RelationSchema
 from lftj.scantree.process.interrupts import interrupts_as_such
+from lftj.syntax.user_function import Carrier, UserFunction
 
 if TYPE_CHECKING:
     import pyspark.sql
@@ -102,11 +104,43 @@ class Workspace(Schemas, Files, History, Branching, Inspection, Reading, Uncopie
         """Declare a relation whose rows come from rules only: inserting into it is an error."""
         return self._declare(view_schema(name, columns), view=True)
 
-    def function(self, name: str, arguments: Mapping[str, object], value: object) -> Relation:
-        """Declare a function, in rules `F[x] == y`: a relation with one more column, `value`, which
-        the arguments determine.
+    @overload
+    def function(self, name: str, arguments: Mapping[str, object], value: object) -> Relation: ...
+    @overload
+    def function(self, name: Callable[..., Any] | UserFunction, /) -> UserFunction: ...
+    @overload
+    def function(
+        self,
+        *,
+        name: str = "",
+        argument_types: Sequence[object] = (),
+        result_type: object = None,
+        columns: Carrier | None = None,
+        version: str = "",
+    ) -> Callable[[Callable[..., Any]], UserFunction]: ...
+    def function(self, name: Any = "", arguments: Any = None, value: Any = None, **of: Any) -> Any:
+        """Declare a function by its rows, `ws.function("F", {"x": int}, float)`, in rules `F[x] ==
+        y`: a relation with one more column, `value`, which the arguments determine.
+
+        Or let rules call a function of your own, with `@ws.function` above its definition: `y ==
+        slug(x)`, in text `y = slug(x)`. It is called once for all arguments that occur, and its
+        results are kept with the views, so it has to be pure. `argument_types` and `result_type`:
+        by default as annotated. `columns="arrow"` or `"numpy"`: it takes whole columns.
+        `version`: what tells it from other code of its name; registered with another one, whatever
+        calls it is derived anew. Not over parts: DistributedError (E400).
         """
-        return self._declare(function_schema(name, arguments, value), view=False)
+        if arguments is not None:
+            return self._declare(function_schema(name, arguments, value), view=False)
+        if isinstance(name, str):
+            return partial(self._registered, name=name, **of)
+        return self._registered(name)
+
+    def _registered(self, function: Any, **of: Any) -> UserFunction:
+        made = function if isinstance(function, UserFunction) else UserFunction(function, **of)
+        if not self._backend.bind(made):
+            with self.transaction() as tx:
+                tx.add_function(made)
+        return made
 
     def _declare(self, schema: RelationSchema, *, view: bool) -> Relation:
         relation = Relation(schema)  # checks the name

@@ -90,6 +90,7 @@ def load(folder: Path, path: Path) -> None:
     """Begin a workspace with what a dump has, in one commit."""
     from lftj import connect
     from lftj.engine.durable.dump import dumped
+    from lftj.maintenance.rules.called_functions import function_at
 
     found = dumped(folder)
     if path.exists() and any(path.iterdir()):
@@ -98,6 +99,8 @@ def load(folder: Path, path: Path) -> None:
     with connect(path) as workspace, workspace.transaction() as tx:
         for aggregate in found.aggregates.values():
             tx.add_aggregate(aggregate)
+        for signature in found.functions:
+            tx.add_function(function_at(signature))
         for schema, view in found.relations:
             tx.declare(schema, view=view)
         handles = tx.add_rules(found.rules) if found.rules else []

@@ -28,7 +28,7 @@ from lftj.explain.plans import PlanAnalysis, PlanReport
 from lftj.program import Program, RelationSchema
 from lftj.proofs import ChangeExplanation, Proof, WhyNot
 from lftj.scantree import interrupts_as_such
-from lftj.syntax import attending
+from lftj.syntax import UserFunction, attending
 from lftj.types import FLOAT, INT
 
 if TYPE_CHECKING:
@@ -210,6 +210,10 @@ class Parts(Store):
     def timeline(self, capability: str) -> NoReturn:
         """Refuse: parts keep their last version, and those that are held."""
         raise refused(capability, self.kind)
+
+    def bind(self, function: UserFunction) -> bool:
+        """No program over parts knows a function of the user's."""
+        return False
 
     def preview(self, draft: object) -> NoReturn:
         """Refuse: parts write files while they compute."""

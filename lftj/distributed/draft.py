@@ -36,7 +36,7 @@ from lftj.errors import (
 from lftj.heads import UserAggregate
 from lftj.program import RelationSchema, source_of
 from lftj.storage import Delta, base_name
-from lftj.syntax import attending, tree
+from lftj.syntax import UserFunction, attending, tree
 from lftj.types import Dictionary
 
 
@@ -279,6 +279,10 @@ class PartsDraft(ProgramDraft):
     def add_aggregate(self, aggregate: UserAggregate) -> None:
         """Refuse: parts run no function of the user's."""
         raise refused("add_aggregate", Kind.PARTS)
+
+    def add_function(self, function: UserFunction) -> None:
+        """Refuse, as `add_aggregate`."""
+        raise refused("add_function", Kind.PARTS)
 
     def set_program(
         self,

@@ -186,7 +186,9 @@ class CopyError(LftjError, TypeError):
 
 
 class UserFunctionError(LftjError, RuntimeError):
-    """A function of a user aggregate raised; `__cause__` is what it raised."""
+    """A function of the user's or of a user aggregate raised; `__cause__` is what it raised. Or a
+    function gave what is no result of its type.
+    """
 
     code = "E223"
 

@@ -41,6 +41,17 @@ FUNCTORS: Mapping[str, Functor] = {
 """The functors of the normal form, by name."""
 
 
+USERS = Functor(
+    name="", types=(None,), result=None, evaluate=lambda *_: None, variadic=True, partial=True
+)
+"""The record of every function of a user: it may fail."""
+
+
+def functor_named(name: str) -> Functor:
+    """The functor of this name; a name that no built-in one has is a function of the user's."""
+    return FUNCTORS.get(name, USERS)
+
+
 def functor_of(name: str, type: Type | None) -> Functor | None:
     """The functor that a function is of arguments of this type, None where that is not known; None
     where it is an operator, or there is no such function.
@@ -77,6 +88,7 @@ __all__ = [
     "GREATEST",
     "OPERATORS",
     "TOTALS",
+    "USERS",
     "Conversion",
     "Function",
     "Functor",
@@ -86,6 +98,7 @@ __all__ = [
     "StateKind",
     "call",
     "conversion_of",
+    "functor_named",
     "functor_of",
     "negated",
     "summed",

@@ -1,4 +1,4 @@
-"""User aggregates by import path, which is all that is stored of them.
+"""Aggregates and functions of users by import path, which is all that is stored of them.
 
 A path is looked up among the modules that the program has imported by itself. Nothing is imported
 because a file says so: no code runs that the caller did not ask for.
@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from lftj.errors import DurableError
 from lftj.heads.user import UserAggregate
+from lftj.program.schema import FunctionSignature
 
 _VERBS = ("lift", "combine", "inverse", "finish")
 
@@ -35,6 +36,17 @@ def path_of(aggregate: UserAggregate) -> str:
 def paths_of(aggregates: Mapping[str, UserAggregate]) -> list[list[str]]:
     """Names and import paths of aggregates."""
     return [[name, path_of(each)] for name, each in aggregates.items()]
+
+
+def require_paths(functions: Iterable[FunctionSignature]) -> None:
+    """Raise DurableError (E357) for a function that has no import path."""
+    for each in functions:
+        if not each.path:
+            raise DurableError(
+                f"function `{each.name}` has no import path, so it could not be found on opening",
+                code="E357",
+                hint=f"define it in a module, not inside another function: def {each.name}(…)",
+            )
 
 
 def aggregates_at(paths: Iterable[Sequence[str]]) -> dict[str, UserAggregate]:

@@ -25,12 +25,18 @@ class Buffer(NamedTuple):
 @record
 class Resources:
     """Memory, threads and aids of evaluations. Those of one workspace share all of it but for
-    `user_aggregates` and, where nothing is to be kept, `dictionary` and `prepared`.
+    `user_aggregates`, `called` and, where nothing is to be kept, `dictionary` and `prepared`.
     """
 
     arena: Arena
     dictionary: Dictionary
     user_aggregates: Mapping[str, Any] = field(default_factory=dict)
+    functions: Mapping[tuple[str, str], Any] = field(default_factory=dict)
+    """Functions of users by name and version."""
+    called: Any = None
+    """Results of these functions that the evaluation knows: a
+    `lftj.maintenance.rules.called_functions.CalledFunctions`.
+    """
     threads: ThreadExecutor | None = None
     """Executor of large rules in parts; None: nobody."""
     progress: Callable[[str], None] | None = None

@@ -44,7 +44,7 @@ from lftj.program.normal_form import (
     Value,
 )
 from lftj.program.program import Program
-from lftj.program.schema import Catalog, describe, dropped_since
+from lftj.program.schema import Catalog, describe, dropped_since, with_functions
 from lftj.program.scope import direct_names, rename_apart, term_names, user_name
 from lftj.program.strata import components
 from lftj.program.stratification import Stratification, StratifiedProgram
@@ -102,4 +102,5 @@ __all__ = [
     "source_of",
     "term_names",
     "user_name",
+    "with_functions",
 ]

@@ -7,7 +7,7 @@ nothing of a description runs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +16,7 @@ from lftj.program.alteration import Alteration
 from lftj.program.named_program import program_data, program_of
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
-from lftj.program.schema import Catalog, UserAggregateSignature
+from lftj.program.schema import Catalog, FunctionSignature, UserAggregateSignature
 from lftj.program.source_rule import SourceRule, WrittenRule
 from lftj.program.statistics_hints import Answers, Size
 from lftj.syntax import tree
@@ -50,6 +50,19 @@ def relation_schema_of(data: Mapping[str, Any]) -> RelationSchema:
     return RelationSchema(data["name"], columns, key, data["functional"], choice=choice)
 
 
+def function_data(signature: FunctionSignature) -> list[Any]:
+    """A user's function as data."""
+    rest = signature.path, signature.version, signature.columns
+    return [signature.name, *_types_of(signature), *rest]
+
+
+def function_signature_of(data: Sequence[Any]) -> FunctionSignature:
+    """The signature of a user's function again."""
+    name, arguments, result, *rest = data
+    types = tuple(map(type_of_python, arguments))
+    return FunctionSignature(name, types, type_of_python(result), *rest)
+
+
 def described(program: Program, views: frozenset[str]) -> Description:
     """Declarations, rules with their numbers, and signatures of the aggregates of users."""
     catalog = program.catalog
@@ -63,21 +76,24 @@ def described(program: Program, views: frozenset[str]) -> Description:
         "above": {name: sorted(names) for name, names in catalog.above.items()},
         "kinds": {name: list(names) for name, names in catalog.kinds.items()},
         "facts": sorted(catalog.fact_relations),
-        "aggregates": [
-            [each.name, list(map(str, each.argument_types)), str(each.result_type)]
-            for each in catalog.aggregates.values()
-        ],
+        "aggregates": [[each.name, *_types_of(each)] for each in catalog.aggregates.values()],
         "rules": [_rule_data(number, each) for number, each in program.sources.items()],
         "next": program.next_source,
         **_programs(catalog),
     }
 
 
+def _types_of(signature: UserAggregateSignature | FunctionSignature) -> list[Any]:
+    return [list(map(str, signature.argument_types)), str(signature.result_type)]
+
+
 def _programs(catalog: Catalog) -> Description:
-    """Programs by name, when relations were dropped, and how schemas changed; nothing where there
-    are none.
+    """Functions of users, programs by name, when relations were dropped, and how schemas changed;
+    nothing where there are none.
     """
     found: Description = {}
+    if catalog.functions:
+        found["functions"] = list(map(function_data, catalog.functions.values()))
     if catalog.programs:
         found["programs"] = {
             name: program_data(program, catalog.relations)
@@ -111,6 +127,8 @@ def restored(
         program = program.with_aggregate(
             UserAggregateSignature(name, types, type_of_python(result))
         )
+    for each in description.get("functions", ()):
+        program = program.with_function(function_signature_of(each))
     for each in description["relations"]:
         program = program.declare(relation_schema_of(each))
     programs = {

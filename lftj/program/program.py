@@ -23,13 +23,14 @@ from lftj.program.named_program import NamedPrograms
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema
 from lftj.program.restratify import restratify
 from lftj.program.rewrites.pipeline import Rewritten, trace
-from lftj.program.schema import Catalog, UserAggregateSignature
+from lftj.program.schema import Catalog, FunctionSignature, UserAggregateSignature
 from lftj.program.source_rule import Normalizer, SourceRule, WrittenRule
 from lftj.program.statistics_hints import Known, Sizes, never
 from lftj.program.stratification import Stratification, StratifiedProgram
 from lftj.scantree.frozen import frozen
 from lftj.scantree.process.garbage import collector_paused
 from lftj.syntax import tree
+from lftj.syntax.called import with_calls
 from lftj.types.sources import is_reserved
 
 
@@ -241,6 +242,8 @@ class Program:
         none yet. Those that are `known` stay the same objects. Raises ProgramErrors for rules
         that no program had.
         """
+        if functions := self.catalog.functions:
+            rules = [each._replace(rule=with_calls(each.rule, functions)) for each in rules]
         with collector_paused():
             checked = check(tree.ParsedProgram(tuple(each.rule for each in rules)), self.catalog)
         sources: dict[int, SourceRule] = {}
@@ -324,6 +327,19 @@ class Program:
         """Add a user-defined aggregate. Raises DeclarationError."""
         return replace(
             self, catalog=self.catalog.with_aggregate(signature), facts={}, directives=()
+        )
+
+    def with_function(self, signature: FunctionSignature) -> Program:
+        """Add a user's function, or have it in the place of one. Raises DeclarationError."""
+        catalog = self.catalog.with_function(signature)
+        return replace(self, catalog=catalog, facts={}, directives=())
+
+    def calling(self, functions: Collection[str]) -> frozenset[str]:
+        """The hidden relations whose rows these functions of users make. O(rules)."""
+        return frozenset(
+            rule.relation
+            for rule in (self.rules if functions else ())
+            if isinstance(rule, FunctorRule) and rule.functor in functions
         )
 
     def revised_since(self, before: Program) -> frozenset[str]:

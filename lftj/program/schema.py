@@ -1,5 +1,5 @@
-"""Catalog of the names in a program: relations, type names and user-defined aggregates, and which
-relations already have rules or facts.
+"""Catalog of the names in a program: relations, type names, aggregates and functions of users, and
+which relations already have rules or facts.
 
 A `Catalog` is a value. Extending it copies a few dictionaries (microseconds for thousands of
 relations) and checks nothing that was checked before.
@@ -7,8 +7,9 @@ relations) and checks nothing that was checked before.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import field, replace
+from functools import cached_property
 from itertools import islice
 from types import MappingProxyType
 from typing import TypeVar
@@ -21,7 +22,8 @@ from lftj.program.named_program import NamedProgram
 from lftj.program.normal_form import RelationSchema
 from lftj.scantree.frozen import frozen
 from lftj.syntax import functors, tree
-from lftj.types import Type, parse_type
+from lftj.syntax.user_function import UserFunction, same_code
+from lftj.types import Role, Source, Type, parse_type
 
 _Value = TypeVar("_Value")
 _TYPE_NAMES = ("int", "float", "str", "bool", "date", "timestamp")
@@ -63,6 +65,48 @@ class UserAggregateSignature:
     result_type: Type
 
 
+@frozen
+class FunctionSignature:
+    """A user's function as a program knows it: the types, the import path ("" where there is none),
+    what tells it from another function that has had its name, and the arrays that it takes ("" for
+    single values).
+    """
+
+    name: str
+    argument_types: tuple[Type, ...]
+    result_type: Type
+    path: str
+    version: str
+    columns: str = ""
+
+    @cached_property
+    def results(self) -> RelationSchema:
+        """The hidden relation of its results, arguments first."""
+        columns = [(f"x{place}", type) for place, type in enumerate(self.argument_types)]
+        name = Source(self.name, Role.RESULTS, self.version)
+        return RelationSchema(name, (*columns, ("result", self.result_type)))
+
+
+def signature_of(function: UserFunction) -> FunctionSignature:
+    """A function of the user's as a program knows it."""
+    result = function.result_type
+    assert result is not None, "a function has been made of it"
+    return FunctionSignature(
+        function.name,
+        function.argument_types,
+        result,
+        function.path,
+        function.version,
+        function.columns or "",
+    )
+
+
+def bound_as(function: UserFunction, signature: FunctionSignature) -> bool:
+    """Test for the function that a program knows by this signature."""
+    found = replace(signature_of(function), version=signature.version)
+    return found == signature and same_code(function.version, signature.version)
+
+
 @frozen(slots=True)
 class Derivation:
     """Rule heads that derive a relation: their number, whether they aggregate, and the column and
@@ -85,6 +129,7 @@ class Catalog:
     relations: Mapping[str, RelationSchema] = field(default_factory=_nothing)  # type: ignore[assignment]
     aliases: Mapping[str, Type] = field(default_factory=_nothing)  # type: ignore[assignment]
     aggregates: Mapping[str, UserAggregateSignature] = field(default_factory=_nothing)  # type: ignore[assignment]
+    functions: Mapping[str, FunctionSignature] = field(default_factory=_nothing)  # type: ignore[assignment]
     derivations: Mapping[str, Derivation] = field(default_factory=_nothing)  # type: ignore[assignment]
     fact_relations: frozenset[str] = frozenset()
     """Relations with facts in the program text."""
@@ -208,6 +253,12 @@ class Catalog:
         (E160, E168).
         """
         _require_width(schema, span)
+        if schema.name in self.functions:
+            raise DeclarationError(
+                f"`{schema.name}` is a function of yours already",
+                span=span,
+                hint="give the relation another name",
+            )
         if (known := self.relations.get(schema.name)) is not None:
             if known != schema:
                 key = (
@@ -224,23 +275,70 @@ class Catalog:
             return self
         return replace(self, relations={**self.relations, schema.name: schema})
 
+    @property
+    def kept(self) -> Mapping[str, RelationSchema]:
+        """The relations whose rows are not derived alone: users' relations, and results of their
+        functions.
+        """
+        if not self.functions:
+            return self.relations
+        results = (each.results for each in self.functions.values())
+        return {**self.relations, **{each.name: each for each in results}}
+
+    def with_function(self, signature: FunctionSignature) -> Catalog:
+        """Add a user's function, or have it in the place of one of its name and types. Raises
+        DeclarationError (E160).
+        """
+        name, known = signature.name, self.functions.get(signature.name)
+        self._require_free(name, "a function")
+        if name in self.relations:
+            raise DeclarationError(
+                f"`{name}` is a relation already", hint="give the function another name"
+            )
+        types = signature.argument_types, signature.result_type
+        if known is not None and (known.argument_types, known.result_type) != types:
+            given = ", ".join(map(str, known.argument_types))
+            raise DeclarationError(
+                f"function `{name}` takes ({given}) and gives {known.result_type} already",
+                hint="give the function of other types another name",
+            )
+        return replace(self, functions={**self.functions, name: signature})
+
+    def _require_free(self, name: str, what: str) -> None:
+        """Raise DeclarationError (E160) for a name that no aggregate and no function may have."""
+        if name in AGGREGATES:
+            raise DeclarationError(f"`{name}` is a built-in aggregate", hint="choose another name")
+        if not _can_name_aggregate(name):
+            hint = "names are letters, digits and _, and none of the functions and words of rules"
+            raise DeclarationError(f"{name!r} cannot name {what}", hint=hint)
+        others, kind = (
+            (self.functions, "a function")
+            if what != "a function"
+            else (self.aggregates, "an aggregate")
+        )
+        if name in others:
+            raise DeclarationError(
+                f"`{name}` is {kind} of yours already", hint="choose another name"
+            )
+
     def with_aggregate(self, signature: UserAggregateSignature) -> Catalog:
         """Add a user-defined aggregate. Raises DeclarationError (E160) for a built-in name or
         another signature.
         """
-        if signature.name in AGGREGATES:
-            raise DeclarationError(
-                f"`{signature.name}` is a built-in aggregate", hint="choose another name"
-            )
-        if not _can_name_aggregate(signature.name):
-            hint = "names are letters, digits and _, and none of the functions and words of rules"
-            raise DeclarationError(f"{signature.name!r} cannot name an aggregate", hint=hint)
+        self._require_free(signature.name, "an aggregate")
         if self.aggregates.get(signature.name, signature) != signature:
             raise DeclarationError(
                 f"aggregate `{signature.name}` is defined twice, differently",
                 hint="choose another name",
             )
         return replace(self, aggregates={**self.aggregates, signature.name: signature})
+
+
+def with_functions(catalog: Catalog, functions: Iterable[UserFunction]) -> Catalog:
+    """The catalog with functions of users. Raises DeclarationError (E160)."""
+    for each in functions:
+        catalog = catalog.with_function(signature_of(each))
+    return catalog
 
 
 def dropped_since(earlier: Catalog, later: Catalog) -> frozenset[str]:

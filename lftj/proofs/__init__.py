@@ -22,7 +22,7 @@ from lftj.proofs.instances import (
     value_text,
     with_values,
 )
-from lftj.proofs.kinds import ArithmeticFailure, kind_named
+from lftj.proofs.kinds import ArithmeticFailure, OfUser, kind_named
 from lftj.proofs.missing import Attempt, BaseChange, Case, WhyNot
 from lftj.proofs.nested_loops import direct, mentioned
 from lftj.proofs.proof import Proof
@@ -65,6 +65,7 @@ __all__ = [
     "Group",
     "Holds",
     "Line",
+    "OfUser",
     "Origin",
     "Premise",
     "Proof",

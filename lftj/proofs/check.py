@@ -9,16 +9,18 @@ the naive engine evaluates from the facts when the first such premise asks for t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from lftj.errors import ProofError
 from lftj.proofs.aggregates import UserFold
 from lftj.proofs.assignments import AssignmentChecker, same_rows
 from lftj.proofs.instances import atom_text
+from lftj.proofs.kinds import of_users
 from lftj.proofs.proof import Proof
 from lftj.proofs.steps import Chosen, Premise, Step, rests_on
 from lftj.proofs.world import Facts, World, Wrong, check_chosen
+from lftj.syntax.user_function import UserFunction
 
 NO_AGGREGATES: Mapping[str, UserFold] = MappingProxyType({})
 
@@ -29,19 +31,20 @@ def check_proof(
     program: str | None = None,
     *,
     aggregates: Mapping[str, UserFold] | None = None,
+    functions: Iterable[UserFunction] = (),
 ) -> None:
     """Accept a proof, or raise ProofError (E360) that names the first wrong step.
 
     `facts`: the base facts by relation. `program`: declarations and rules as text, those that the
     proof itself names where none are given; facts in the text count. `aggregates`: functions of the
-    user's own aggregates, from the argument tuples of a group to its value.
+    user's own aggregates, from the argument tuples of a group to its value. `functions`: those of
+    the user's own that rules call; they are called again.
 
     A proof by rules alone takes time in proportion to its steps. Negations, aggregates and choices
     have the relations evaluated naively, which suits small facts only.
     """
-    ProofChecker(proof.program if program is None else program, facts, aggregates or {}).check(
-        proof
-    )
+    text = proof.program if program is None else program
+    ProofChecker(text, facts, aggregates or {}, functions).check(proof)
 
 
 class ProofChecker:
@@ -50,9 +53,13 @@ class ProofChecker:
     """
 
     def __init__(
-        self, program: str, facts: Facts, aggregates: Mapping[str, UserFold] = NO_AGGREGATES
+        self,
+        program: str,
+        facts: Facts,
+        aggregates: Mapping[str, UserFold] = NO_AGGREGATES,
+        functions: Iterable[UserFunction] = (),
     ):
-        self._world = World(program, facts, aggregates)
+        self._world = World(program, facts, aggregates, of_users(functions))
 
     def check(self, proof: Proof) -> None:
         """Accept a proof, or raise ProofError (E360)."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
+from types import MappingProxyType
 
 from lftj.proofs.aggregates import FOLDS, OF_FLOATS
 from lftj.proofs.kinds import (
@@ -20,16 +21,20 @@ from lftj.proofs.kinds import (
     STR,
     UNSIGNED,
     Kind,
+    OfUsers,
     Slot,
     TypedAggregate,
     TypedCall,
     TypedConstant,
+    UserCall,
     kind_named,
     kind_of_constant,
 )
 from lftj.proofs.nested_loops import direct, mentioned
 from lftj.syntax import tree
+from lftj.syntax.called import with_calls
 
+NO_FUNCTIONS: OfUsers = MappingProxyType({})
 Scope = Mapping[str, Slot]
 Kinds = Mapping[str, "list[Kind | None]"]
 """The kinds of each relation's columns."""
@@ -71,9 +76,11 @@ def kinds_of_columns(clauses: Iterable[tree.Clause]) -> dict[str, list[Kind | No
     }
 
 
-def typed(clauses: Iterable[tree.Clause]) -> tuple[tree.Clause, ...]:
+def typed(
+    clauses: Iterable[tree.Clause], functions: OfUsers = NO_FUNCTIONS
+) -> tuple[tree.Clause, ...]:
     """The program with the kinds of constants, functors and aggregates in its trees, which print
-    as before.
+    as before. `functions`: those of users.
     """
     clauses = tuple(clauses)
     columns = kinds_of_columns(clauses)
@@ -83,7 +90,7 @@ def typed(clauses: Iterable[tree.Clause]) -> tuple[tree.Clause, ...]:
         if isinstance(clause, tree.TypeAlias)
     }
     return tuple(
-        typed_rule(each, columns, names) if isinstance(each, tree.Rule) else each
+        typed_rule(each, columns, names, functions) if isinstance(each, tree.Rule) else each
         for each in clauses
     )
 
@@ -92,18 +99,24 @@ def _column_of(alias: tree.TypeAlias) -> tree.Declaration:
     return tree.Declaration("", (tree.Column("", alias.name),))
 
 
-def typed_rule(rule: tree.Rule, columns: Kinds, names: Mapping[str, Kind | None]) -> tree.Rule:
+def typed_rule(
+    rule: tree.Rule,
+    columns: Kinds,
+    names: Mapping[str, Kind | None],
+    functions: OfUsers = NO_FUNCTIONS,
+) -> tree.Rule:
     """A rule with the kinds of its terms. `columns`: the kinds of each relation's columns; `names`:
     the kinds of types that the program names.
     """
-    return _RuleKinds(columns, names).typed(rule)
+    rule = with_calls(rule, functions) if functions else rule
+    return _RuleKinds(columns, names, functions).typed(rule)
 
 
 class _RuleKinds:
     """The kinds of one rule."""
 
-    def __init__(self, columns: Kinds, names: Mapping[str, Kind | None]):
-        self._columns, self._names = columns, names
+    def __init__(self, columns: Kinds, names: Mapping[str, Kind | None], functions: OfUsers):
+        self._columns, self._names, self._functions = columns, names, functions
         self._waiting: list[Callable[[bool], bool]] = []
         self._constants: list[Slot] = []
 
@@ -185,6 +198,8 @@ class _RuleKinds:
                 found = [self._term(arg, scope) for arg in args]
                 slot = self._called(functor, args, [each for _, each in found])
                 terms = tuple(each for each, _ in found)
+                if (user := self._functions.get(functor)) is not None:
+                    return UserCall(functor, terms, slot, user.call, span=term.span), slot
                 return TypedCall(functor, terms, slot, span=term.span), slot
             case tree.Aggregate():
                 return self._aggregate(term, scope)
@@ -217,6 +232,11 @@ class _RuleKinds:
     # ── functors ──────────────────────────────────────────────────────────────────────────────────
     def _called(self, functor: str, args: tuple[tree.Term, ...], slots: list[Slot]) -> Slot:
         """The slot of a functor's result."""
+        if (user := self._functions.get(functor)) is not None:
+            for kind, slot in zip(user.arguments, slots, strict=True):
+                if kind is not None:
+                    slot.take(kind)
+            return Slot(user.result)
         result = Slot(_RESULTS.get(functor))
         given = _ARGUMENTS.get(functor, ())
         for number, slot in enumerate(slots if given else []):

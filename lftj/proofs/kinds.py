@@ -11,10 +11,12 @@ import datetime
 import decimal
 import math
 import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from lftj.syntax import tree
+from lftj.syntax.user_function import UserFunction
 
 Value = Any
 """An int, float, str, bool, date, datetime or Decimal."""
@@ -162,6 +164,21 @@ class TypedCall(tree.Call):
 
 
 @tree.frozen(eq=False)
+class UserCall(TypedCall):
+    """A call of a user's function, and the function."""
+
+    function: Callable[..., Value]
+
+
+class OfUser(NamedTuple):
+    """A user's function: the kinds that it takes and gives, and what it gives for values."""
+
+    arguments: Sequence[Kind | None]
+    result: Kind | None
+    call: Callable[..., Value]
+
+
+@tree.frozen(eq=False)
 class TypedAggregate(tree.Aggregate):
     """An aggregate of a body with the kind of its result."""
 
@@ -172,3 +189,19 @@ def kind_of(term: tree.Term) -> Kind | None:
     """The kind of a term of a typed tree; None where nothing is known."""
     typed = isinstance(term, TypedConstant | TypedCall | TypedAggregate)
     return term.slot.kind if typed else None
+
+
+OfUsers = Mapping[str, OfUser]
+"""Functions of users, by name."""
+
+
+def of_users(functions: Iterable[UserFunction]) -> dict[str, OfUser]:
+    """Functions of users, which are called for each value that is asked for."""
+    return {
+        each.name: OfUser(
+            [kind_named(str(type)) for type in each.argument_types],
+            kind_named(str(each.result_type)),
+            each.of_values,
+        )
+        for each in functions
+    }

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 
 from lftj.proofs.aggregates import BEST, UserFold, fold
 from lftj.proofs.choice import HIDDEN, accepted, choice_domains, with_relations_for_choices
-from lftj.proofs.inference import kinds_of_columns, typed
-from lftj.proofs.kinds import Value, held
+from lftj.proofs.inference import NO_FUNCTIONS, kinds_of_columns, typed
+from lftj.proofs.kinds import OfUsers, Value, held
 from lftj.proofs.nested_loops import BodyPlan
 from lftj.proofs.terms import Env, value_of
 from lftj.syntax import tree
@@ -168,15 +168,17 @@ def evaluate(
     *,
     keys: Mapping[str, tuple[int, ...]] | None = None,
     users: Mapping[str, UserFold] | None = None,
+    functions: OfUsers = NO_FUNCTIONS,
     hidden: bool = False,
 ) -> dict[str, set[Row]]:
     """All relations, given and derived. `keys` holds key columns beside those of functions that the
-    program declares. `hidden`: with the relations that choices of clauses have.
+    program declares. `functions`: those of users, by name. `hidden`: with the relations that
+    choices of clauses have.
 
     Raises ArithmeticFailure, FunctionConflict, NotStratified.
     """
     clauses = with_relations_for_choices(
-        typed(program.clauses if isinstance(program, tree.ParsedProgram) else program)
+        typed(program.clauses if isinstance(program, tree.ParsedProgram) else program, functions)
     )
     rules = [clause for clause in clauses if isinstance(clause, tree.Rule)]
     declared = {clause.name: clause for clause in clauses if isinstance(clause, tree.Declaration)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lftj.proofs.functors import FUNCTORS
-from lftj.proofs.kinds import Value
+from lftj.proofs.kinds import UserCall, Value
 from lftj.proofs.terms import Env, value_of
 from lftj.syntax import tree
 
@@ -18,4 +18,6 @@ def sides(literal: tree.Literal, env: Env) -> tuple[Value, ...]:
 
 
 def _single(term: tree.Term) -> bool:
+    if isinstance(term, UserCall):
+        return True
     return not isinstance(term, tree.Call) or term.functor in FUNCTORS

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import date, datetime
 
 from lftj.proofs.functors import called
-from lftj.proofs.kinds import ArithmeticFailure, Value, held, kind_of
+from lftj.proofs.kinds import ArithmeticFailure, UserCall, Value, held, kind_of
 from lftj.syntax import tree
 
 Env = Mapping[str, Value]
@@ -30,8 +30,17 @@ def value_of(term: tree.Term, env: Env) -> Value:
                 match args:
                     case (_, tree.Call(functor="days", args=(count,))):
                         values[1] = value_of(count, env)
+            if isinstance(term, UserCall):
+                return held(_of_user(term, values), kind_of(term))
             return held(called(functor, values), kind_of(term))
     raise TypeError(f"{term} has no value of its own")
+
+
+def _of_user(call: UserCall, values: list[Value]) -> Value:
+    try:
+        return call.function(*values)
+    except Exception as problem:
+        raise ArithmeticFailure(f"{call.functor}: {problem!r}") from problem
 
 
 def _is_date(value: Value) -> bool:

@@ -7,7 +7,8 @@ from functools import cached_property
 
 from lftj.proofs.aggregates import UserFold
 from lftj.proofs.choice import HIDDEN, choice_domains, with_relations_for_choices
-from lftj.proofs.inference import typed
+from lftj.proofs.inference import NO_FUNCTIONS, typed
+from lftj.proofs.kinds import OfUsers
 from lftj.proofs.program import HeadRule, evaluate
 from lftj.proofs.steps import Chosen, Premise, Row
 from lftj.proofs.terms import value_of
@@ -25,10 +26,16 @@ class Wrong(Exception):
 class World:
     """The program and the facts, with the relations that these come to once somebody asks."""
 
-    def __init__(self, program: str, facts: Facts, users: Mapping[str, UserFold]):
-        self.users = users
+    def __init__(
+        self,
+        program: str,
+        facts: Facts,
+        users: Mapping[str, UserFold],
+        functions: OfUsers = NO_FUNCTIONS,
+    ):
+        self.users, self.functions = users, functions
         self.clauses: tuple[tree.Clause, ...] = (
-            typed(parse(program).clauses) if program.strip() else ()
+            typed(parse(program).clauses, functions) if program.strip() else ()
         )
         rules = [each for each in self.clauses if isinstance(each, tree.Rule)]
         self.rules = {str(rule): rule for rule in rules}
@@ -46,7 +53,9 @@ class World:
     @cached_property
     def relations(self) -> Mapping[str, set[Row]]:
         """All relations, those of choices in bodies included."""
-        return evaluate(self.clauses, self.facts, users=self.users, hidden=True)
+        return evaluate(
+            self.clauses, self.facts, users=self.users, functions=self.functions, hidden=True
+        )
 
     @cached_property
     def plain(self) -> dict[str, tuple[tree.Rule, str]]:

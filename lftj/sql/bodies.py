@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import field
 from typing import NamedTuple
 
-from lftj.functions import AGGREGATES, FUNCTORS
+from lftj.functions import AGGREGATES, functor_named
 from lftj.program import (
     Apply,
     Block,
@@ -265,7 +265,7 @@ class Query:
             self.tests.append(self.terms.functor(call, self.names))
         else:
             written = self.terms.functor(call, self.names)
-            partial = FUNCTORS[call.functor].partial
+            partial = functor_named(call.functor).partial
             self._equate(call.result, self._guarded(written) if partial else written)
 
     def _guarded(self, written: str) -> str:

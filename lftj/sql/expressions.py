@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from lftj.errors import LftjError
-from lftj.functions import AGGREGATES, FUNCTORS, OPERATORS, Sql, translated
+from lftj.functions import AGGREGATES, OPERATORS, USERS, Sql, functor_named, translated
 from lftj.program import Apply, Expression, FunctorCall, Ref, RuleVariable, Value
 from lftj.sql.dialects import Dialect, cannot_say
 from lftj.types import Type
@@ -156,7 +156,9 @@ class Terms:
     def functor(self, call: FunctorCall, names: Names) -> str:
         """The value, or the truth, of a string functor. Raises SqlError (E370)."""
         args = [self.of(arg, names) for arg in call.args]
-        functor = FUNCTORS[call.functor]
+        functor = functor_named(call.functor)
+        if functor is USERS:
+            raise cannot_say(f"the user's function `{call.functor}`", self.dialect.name)
         if call.functor == "to_string":
             return self._to_string(args[0], call.types[0])
         if call.functor in ("to_number", "to_unsigned"):

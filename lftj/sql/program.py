@@ -16,23 +16,29 @@ from lftj.program import (
     RelationSchema,
     Row,
     components,
+    with_functions,
 )
 from lftj.program.checks import check
 from lftj.sql.bodies import Tables, reads
 from lftj.sql.dialects import Dialect, cannot_say, dialect_of
 from lftj.sql.rules import Head
-from lftj.syntax import parse, tree
+from lftj.syntax import UserFunction, parse, tree
 
 
-def to_sql(program: str | tree.ParsedProgram, dialect: str = "duckdb") -> SqlProgram:
+def to_sql(
+    program: str | tree.ParsedProgram,
+    dialect: str = "duckdb",
+    functions: Iterable[UserFunction] = (),
+) -> SqlProgram:
     """Write each rule as a query over tables of the declared columns, views in order of strata.
 
     `dialect`: "duckdb" or "spark". `str()` of the result is a script. Tables have the names of
     the relations, distinct rows, and no NULL. A recursive stratum is a view where one linear rule
     set says it; else a comment with the queries that `lftj.sql.run` repeats. Raises ProgramErrors,
     and SqlError (E370) for what cannot be said, by name; OptionError (E171). O(rules).
+    `functions`: those of the user's own that rules call, which SQL cannot say.
     """
-    return SqlProgram.of(program, dialect_of(dialect))
+    return SqlProgram.of(program, dialect_of(dialect), functions=functions)
 
 
 class Names:
@@ -104,13 +110,15 @@ class SqlProgram:
         program: str | tree.ParsedProgram,
         dialect: Dialect,
         given: Iterable[str] = (),
+        functions: Iterable[UserFunction] = (),
     ) -> SqlProgram:
         """A program in a dialect, with rows from outside for these relations. Raises
         ProgramErrors, SqlError (E370).
         """
         parsed = parse(program) if isinstance(program, str) else program
-        Program().add(parsed)  # refuses what has no strata
-        checked = check(parsed, Catalog())
+        catalog = with_functions(Catalog(), functions)
+        Program(catalog).add(parsed)  # refuses what has no strata
+        checked = check(parsed, catalog)
         inputs = {each.relation for each in checked.directives if each.kind == "input"}
         made = cls(checked, dialect, frozenset(inputs | set(given)))
         str(made)  # names what cannot be said now

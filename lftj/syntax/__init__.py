@@ -11,5 +11,6 @@ from lftj.syntax.attention import attending
 from lftj.syntax.builder import Predicate
 from lftj.syntax.conversion import to_term
 from lftj.syntax.parser import parse
+from lftj.syntax.user_function import UserFunction
 
-__all__ = ["Predicate", "attending", "parse", "to_term", "tree"]
+__all__ = ["Predicate", "UserFunction", "attending", "parse", "to_term", "tree"]

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from lark import Token
 
-from lftj.errors import LftjError, ParseError, Span, UnknownNameError
+from lftj.errors import LftjError, ParseError, Span
 from lftj.errors.nearest import closest
 from lftj.functions.aggregates import AGGREGATES
 from lftj.syntax import functors, tree
@@ -160,7 +160,8 @@ class ClauseActions(DirectiveActions):
         assert isinstance(heads, tuple)
         for aggregate in self.unplaced:
             if (
-                not self.misread
+                aggregate.function in functors.HEAD_AGGREGATES
+                and not self.misread
                 and neck is not None
                 and aggregate.span is not None
                 and (aggregate.span.line, aggregate.span.column) > (neck.line, neck.column)
@@ -182,24 +183,10 @@ class ClauseActions(DirectiveActions):
         )
 
     def misplaced(self, aggregate: tree.HeadAggregate) -> None:
-        """Note an aggregate of the head, or an unknown function, inside a body."""
+        """Note an aggregate of the head inside a body."""
         name = aggregate.function
-        if name in functors.HEAD_AGGREGATES:
-            hint = f"in a body write {AGGREGATES[name].in_braces}; {name}(…) belongs in the head"
-            self.problem(f"the aggregate {name}(…) in a body", aggregate, hint)
-            return
-        known = ", ".join(sorted(functors.FUNCTORS))
-        hint = functors.unknown_hint(
-            name,
-            functors.FUNCTORS,
-            f"an atom is a condition of its own; functions are {known}",
-            quote="",
-        )
-        self.errors.append(
-            UnknownNameError(
-                f"unknown function {name}(…)", code="E112", span=aggregate.span, hint=hint
-            )
-        )
+        hint = f"in a body write {AGGREGATES[name].in_braces}; {name}(…) belongs in the head"
+        self.problem(f"the aggregate {name}(…) in a body", aggregate, hint)
 
     # ── declarations ──────────────────────────────────────────────────────────────────────────────
     def declaration(self, children: Children) -> list[tree.Clause]:

@@ -31,6 +31,8 @@ class Role(Enum):
     """Rows that were loaded into a relation that has rules."""
     HIDDEN = "#"
     """Rows of a relation that the engine declares: a part of a rule, the answers to a question."""
+    RESULTS = "#results "
+    """Arguments of a user's function with their results, by the function's version."""
     STRATUM = "#stratum "
     """The state of a recursive stratum, by its relations."""
 
@@ -189,6 +191,7 @@ def is_reserved(name: str) -> bool:
 _IN_FILES = (Role.BASE, Role.SHARE, Role.NEWS, Role.GONE, Role.SOUGHT, Role.WITNESSED)
 _ENDING = re.compile(rf"(.*)({'|'.join(re.escape(role.value) for role in _IN_FILES)})", re.DOTALL)
 _CUT = re.compile(r"(.*)@((?:\d+|all|one|here)(?:\+(?:\d+|all))?)", re.DOTALL)
+_RESULTS = re.compile(rf"([^#]*){Role.RESULTS.value}(.*)", re.DOTALL)
 _HIDDEN = re.compile(r"rule(\d+)#([^@#]*?)(\d+)")
 
 
@@ -197,6 +200,8 @@ def read_name(text: str) -> str:
     """The name that was written to a file as this text. O(length)."""
     if found := _HIDDEN.fullmatch(text):
         return HiddenName(int(found[1]), found[2], int(found[3]))
+    if found := _RESULTS.fullmatch(text):
+        return Source(found[1], Role.RESULTS, found[2])
     if text.startswith(Role.STRATUM.value):
         return Source("", Role.STRATUM, text[len(Role.STRATUM.value) :])
     if found := _CUT.fullmatch(text):

@@ -69,6 +69,15 @@ def _add(draft: Draft, source: State, common: State) -> None:
         raise MergeConflictError.of({name: [] for name in gone})
     for name, delta in changes.items():
         draft.change_rows(name, delta)
+    if changes:
+        _take_results(draft, source)
+
+
+def _take_results(draft: Draft, source: State) -> None:
+    """Bring to a draft the results of functions that both know, so that none is called again."""
+    for name, signature in source.program.catalog.functions.items():
+        if draft.program.catalog.functions[name] == signature:
+            draft.learn(signature, source.database[signature.results.name])
 
 
 def base_changes(before: State, after: State) -> dict[str, Delta]:
@@ -131,6 +140,9 @@ def _merge_program(
     for name, aggregate in source.aggregates.items():
         if name not in before.catalog.aggregates:
             draft.add_aggregate(aggregate)
+    for name, signature in theirs.catalog.functions.items():
+        if signature != before.catalog.functions.get(name):
+            draft.take_function(signature)
     for name, schema in theirs.catalog.relations.items():
         if name not in before.catalog.relations and name not in of_programs:
             draft.declare(schema, view=name in source.views)

@@ -68,6 +68,10 @@ REFUSALS: dict[tuple[str, Kind], Refusal] = {
         "add_aggregate",
         f"write the aggregate with {listed(AGGREGATES, 'or')}",
     ),
+    ("add_function", Kind.PARTS): _not_yet(
+        "add_function",
+        "compute the column before loading, or write it with the built-in functions",
+    ),
     ("Spark Connect", Kind.PARTS): Refusal(
         "{what}", "start a classic one, with lftj.local_spark() or master(…)"
     ),

@@ -22,6 +22,7 @@ from lftj.join.context import Context
 from lftj.join.plan.cardinality import tells
 from lftj.maintenance.inputs.affected import choosing_elsewhere
 from lftj.maintenance.inputs.rule_work import RuleWork
+from lftj.maintenance.rules.called_functions import CalledFunctions, unused
 from lftj.program.alteration import Alteration, since
 from lftj.program.named_program import texts_of
 from lftj.program.normal_form import RelationSchema
@@ -31,7 +32,7 @@ from lftj.scantree.frozen import frozen, record
 from lftj.storage.database import Database, base_name
 from lftj.storage.delta import Delta
 from lftj.storage.relation import RelationVersion
-from lftj.types.sources import is_hidden
+from lftj.types.sources import Role, in_role, is_hidden
 from lftj.views.runner import Refreshed
 from lftj.views.states import ViewStates, still_serving, stratum_key
 
@@ -105,9 +106,15 @@ def carry_out(before: State, proposal: Proposal, context: Context) -> Outcome:
     if proposal.program is not before.program:
         _reshape(draft, before.program, proposal, context)
     base_changes = _change_base_rows(draft, before, proposal, context)
+    called = None
+    if proposal.program.catalog.functions:
+        called = begin_calls(State(proposal.program, draft.finished()), context)
     proposal = _suited(draft, proposal, context)
     changed, heads = frozenset[str](), before.heads
     was = None if altered else before.program.stratified.order
+    if before.program.catalog.functions:
+        before = _with_other_functions(before, proposal.program)
+        heads = before.heads
     if proposal.program is not before.program or proposal.changed_rules:
         changed, heads = _with_other_rules(draft, before, proposal, context)
     refreshed = Refreshed(draft.finished(), {}, heads)
@@ -123,6 +130,8 @@ def carry_out(before: State, proposal: Proposal, context: Context) -> Outcome:
             was=was,
         )
     database = refreshed.database
+    if called is not None:
+        database = _with_results(database, proposal.program, called, base_changes)
     context.budget.spend(0)  # limits hold for a commit without views too
     changes = {
         name: delta
@@ -137,6 +146,60 @@ def carry_out(before: State, proposal: Proposal, context: Context) -> Outcome:
     state = State(proposal.program, database, proposal.views, proposal.aggregates, refreshed.states)
     work = context.budget.work
     return Outcome(state, changes, base_changes, work, refreshed.works, catalog)
+
+
+# ── functions of users ────────────────────────────────────────────────────────────────────────────
+def begin_calls(state: State, context: Context) -> CalledFunctions | None:
+    """Have an evaluation know the functions of a state, and the results that it has."""
+    functions = state.program.catalog.functions
+    if not functions:
+        return None
+    called = CalledFunctions(functions, context, state.database)
+    context.resources.called = called
+    return called
+
+
+def _with_other_functions(before: State, program: Program) -> State:
+    """The state without what is kept of calls of functions that have other code now."""
+    other = [
+        name
+        for name, each in before.program.catalog.functions.items()
+        if program.catalog.functions[name].version != each.version
+    ]
+    if not other:
+        return before
+    strata = before.program.stratified.order.strata_of(before.program.calling(other))
+    keys = {stratum_key(each.relations) for each in strata}
+    keys.update(name for each in strata for name in each.relations)
+    gone = sorted(key for key in keys if key in before.heads)
+    return replace(before, heads=before.heads.without(gone))
+
+
+def _with_results(
+    database: Database,
+    program: Program,
+    called: CalledFunctions,
+    base_changes: dict[str, Delta],
+) -> Database:
+    """The database with the results that the evaluation has learned, and without the larger part
+    of results that nothing reads; notes both among the changes of base rows.
+    """
+    learned, updates = called.learned(), dict[str, RelationVersion]()
+    for name, signature in program.catalog.functions.items():
+        relation = signature.results.name
+        results, deltas = database[relation], list[Delta]()
+        if relation in learned:
+            deltas.append(Delta.insertion(learned[relation]))
+            results = results.apply(deltas[0])
+        read = [database[each] for each in program.calling([name])]
+        if (gone := unused(signature, results, read)) is not None:
+            deltas.append(gone)
+            results = results.apply(gone)
+        for delta in deltas:
+            known = base_changes.get(relation)
+            base_changes[relation] = delta if known is None else known.then(delta)
+            updates[relation] = results
+    return database.replace(updates)
 
 
 def _says_other(after: Catalog, before: Catalog) -> bool:
@@ -212,6 +275,10 @@ def _reshape(draft: _Draft, old: Program, proposal: Proposal, context: Context) 
             draft.updates[name] = RelationVersion.empty(schema, context.resources.arena)
             if schema.choice and not schema.hidden:
                 _move_base_rows(draft, schema, derived=True)
+    kept, was = new.catalog.kept, old.catalog.kept
+    for name in kept.keys() - was.keys() - schemas.keys():
+        draft.updates[name] = RelationVersion.empty(kept[name], context.resources.arena)
+    draft.dropped += [name for name in was.keys() - kept.keys() if in_role(name, Role.RESULTS)]
     for name in proposal.changed_rules:
         if name not in schemas:
             draft.dropped.append(name)

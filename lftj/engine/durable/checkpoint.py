@@ -22,7 +22,7 @@ from lftj.engine.versions.ancestry import MAIN, Ancestry
 from lftj.engine.versions.noted_work import Spent
 from lftj.engine.versions.state import State
 from lftj.frames.whole_files import sync_folder
-from lftj.heads.importable import aggregates_at, paths_of
+from lftj.heads.importable import aggregates_at, paths_of, require_paths
 from lftj.program.description import described, restored
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
@@ -58,9 +58,10 @@ _SPARE = 1 << 15
 # ── the program ───────────────────────────────────────────────────────────────────────────────────
 def program_text(state: State, tuning: Tuning) -> str:
     """The program of a state as text, with views, aggregates and tuning. Raises DurableError (E357)
-    for an aggregate that cannot be found again.
+    for an aggregate or a function that cannot be found again.
     """
     about = described(state.program, state.views)
+    require_paths(state.program.catalog.functions.values())
     paths = paths_of(state.aggregates)
     return json.dumps({**about, "paths": paths, "tuning": dict(tuning.others())}, default=sorted)
 
@@ -324,7 +325,7 @@ def _require_names(names: Iterable[str]) -> None:
 
 def _schemas(program: Program, names: Mapping[str, Any]) -> dict[str, RelationSchema]:
     """The schemas of a database's relations, those of base rows included."""
-    known = program.stratified.relations
+    known = {**program.stratified.relations, **program.catalog.kept}
     return {
         name: known[name]
         if name in known
@@ -338,7 +339,7 @@ def _derived(engine: Engine, state: State, record: Record, trees: OpenedTrees) -
     program, stored = state.program, record["relations"]
     bare = Program(replace(program.catalog, derivations={}, fact_relations=frozenset()))
     relations = {}
-    for name, schema in program.catalog.relations.items():
+    for name, schema in program.catalog.kept.items():
         own = base_name(name) if base_name(name) in stored else name
         relations[name] = relation_of(stored[own], schema, trees)
     before = State(bare, Database(relations, record["version"]))

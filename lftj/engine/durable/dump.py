@@ -14,11 +14,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from lftj.errors import DurableError, FrameError
 from lftj.heads.importable import aggregates_at, paths_of
 from lftj.heads.user import UserAggregate
-from lftj.program.description import relation_data, relation_schema_of
+from lftj.program.description import (
+    function_data,
+    function_signature_of,
+    relation_data,
+    relation_schema_of,
+)
 from lftj.program.named_program import program_data
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
-from lftj.program.schema import Catalog
+from lftj.program.schema import Catalog, FunctionSignature
 from lftj.syntax import tree
 
 if TYPE_CHECKING:
@@ -37,6 +42,8 @@ class Dumped(NamedTuple):
     rows: dict[str, Path]
     programs: Mapping[str, Any]
     """Programs by name, whose rules are told by their places among all."""
+    functions: list[FunctionSignature]
+    """Functions of users; their results are not dumped."""
 
 
 def dump(engine: Engine, folder: Path) -> Iterator[tuple[str, int | DurableError]]:
@@ -59,6 +66,7 @@ def dump(engine: Engine, folder: Path) -> Iterator[tuple[str, int | DurableError
                 for schema in catalog.relations.values()
             ],
             "aggregates": paths_of(state.aggregates),
+            **_functions(catalog),
             **_programs(state.program),
         }
         (folder / RELATIONS).write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
@@ -72,6 +80,12 @@ def dump(engine: Engine, folder: Path) -> Iterator[tuple[str, int | DurableError
         base = state.base(name)
         if base.count and not (state.program.derives(name) and base is state.database[name]):
             yield name, _dump_rows(engine, schema, folder / ROWS / f"{name}.parquet")
+
+
+def _functions(catalog: Catalog) -> dict[str, Any]:
+    """Functions of users; nothing where there are none."""
+    functions = catalog.functions.values()
+    return {"functions": list(map(function_data, functions))} if functions else {}
 
 
 def _programs(program: Program) -> dict[str, Any]:
@@ -133,6 +147,7 @@ def dumped(folder: Path) -> Dumped:
             (folder / RULES).read_text(encoding="utf-8"),
             {name: file for name, file in files.items() if file.exists()},
             about.get("programs", {}),
+            list(map(function_signature_of, about.get("functions", ()))),
         )
     except DurableError:
         raise

@@ -194,7 +194,7 @@ class Durable(DurableReading):
         self._write([Logged(commit, after, beside, 0)])
 
     def _packed(self, state: State, changes: Mapping[str, Delta]) -> bytes:
-        schemas = state.program.catalog.relations
+        schemas = state.program.catalog.kept
         return packed(changes, schemas, self._engine.dictionary.texts())
 
     def _append_pages(

@@ -56,8 +56,11 @@ def _groups(state: State, commits: Sequence[Commit]) -> Iterator[tuple[list[Comm
 
 
 def _other_relations(after: Catalog, before: Catalog) -> bool:
-    """Test for relations that were dropped or altered."""
-    return (after.dropped, after.alterations) != (before.dropped, before.alterations)
+    """Test for relations that were dropped or altered, or functions that have other code."""
+    if (after.dropped, after.alterations) != (before.dropped, before.alterations):
+        return True
+    now, was = after.functions, before.functions
+    return any(now[name].version != each.version for name, each in was.items())
 
 
 def _then(before: Outcome, after: Outcome) -> Outcome:
@@ -110,7 +113,7 @@ def _in_last_columns(engine: Engine, before: State, made: Outcome) -> Outcome:
 
 def _as_one(engine: Engine, state: State, after: State, commits: Sequence[Commit]) -> Outcome:
     """Commits as one change, of which the first alone may drop or alter relations."""
-    schemas = after.program.catalog.relations
+    schemas = after.program.catalog.kept
     net: dict[str, Delta] = {}
     for commit in commits:
         for name, delta in unpacked(commit.rows, schemas, engine.dictionary).items():
@@ -150,7 +153,7 @@ def _staged(
     dropped: frozenset[str],
 ) -> Iterable[tuple[str, Staging]]:
     for name, delta in net.items():
-        schema = after.program.catalog.relation(name)
+        schema = after.program.catalog.kept[name]
         known = name in state.database and name not in dropped
         staging = Staging(
             state.base(name) if known else RelationVersion.empty(schema, engine.arena)

@@ -13,6 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from lftj.engine.calls.limits import short_of_memory
+from lftj.engine.commit.commit import begin_calls
 from lftj.engine.machine_code.compiled_ahead import compile_for
 from lftj.engine.questions.bound_search import search_for
 from lftj.engine.questions.question import Asked, Questions
@@ -93,6 +94,7 @@ def evaluated(
         row = [np.array([code], np.int64) for code in codes]
         empty[asked.values.name] = RelationVersion.build(asked.values, engine.arena, row)
     database = state.database.replace(empty)
+    begin_calls(state, context)
     with attending(context.budget.plan_on):
         return refresh(
             asked.program,

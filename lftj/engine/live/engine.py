@@ -47,6 +47,7 @@ from lftj.scantree.sharing import ALONE
 from lftj.storage.database import Database
 from lftj.storage.delta import Columns, Delta
 from lftj.syntax.attention import attending
+from lftj.syntax.user_function import UserFunction
 from lftj.tuning import DEFAULT, Tuning
 from lftj.types.dictionary import Dictionary, PassingNames
 from lftj.types.texts import Texts
@@ -86,6 +87,8 @@ class Engine:
         self.spent = Spent()
         self.orders: dict[int, tuple[str, ...]] = {}
         self.tuning = tuning
+        self.functions: dict[tuple[str, str], UserFunction] = {}
+        """Functions of users by name and version, which all branches share."""
         self._reserve = reserve
         self.published = Publishing()
         self.positions: dict[str, Position] = {}
@@ -128,7 +131,9 @@ class Engine:
         """Have this memory and dictionary, and what evaluations use again beside states, anew and
         for this engine alone.
         """
-        self.resources = Resources(arena, dictionary, kept_orders=kept_orders)
+        self.resources = Resources(
+            arena, dictionary, kept_orders=kept_orders, functions=self.functions
+        )
         self.statistics = statistics
         self.questions = Questions()
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, TypeGuard
 
 from lftj.engine.calls.limits import short_of_memory
+from lftj.engine.commit.commit import begin_calls
 from lftj.engine.versions.result import Result
 from lftj.engine.versions.state import State
 from lftj.program.normal_form import RelationSchema
@@ -55,13 +56,15 @@ def _discrepancies(engine: Engine, state: State) -> Iterator[Discrepancy]:
     derived = frozenset(name for stratum in program.strata for name in stratum.relations)
     bare = {name: RelationVersion.empty(program.relations[name], engine.arena) for name in derived}
     empty = state.database.replace(bare)
+    context = engine.context(state.aggregates)
+    begin_calls(state, context)
     fresh = refresh(
         program,
         empty,
         empty,
         {},
         NO_STATES,
-        engine.context(state.aggregates),
+        context,
         changed_rules=derived,
     )
     database = fresh.database

@@ -19,6 +19,7 @@ from lftj.program.schema import Catalog
 from lftj.program.scope import rename_apart
 from lftj.syntax import tree
 from lftj.syntax.builder import PARAMETER
+from lftj.syntax.called import with_calls
 from lftj.syntax.depth import children
 from lftj.types import STR, Interning, Type, encode_scalar
 from lftj.types.sources import Role, Source
@@ -110,7 +111,8 @@ class Parametrised(NamedTuple):
         rule = tree.Rule(
             (head,), replace(likened, literals=(*likened.literals, *_operands(likened)))
         )
-        types = Inference(rename_apart(_outer(rule, self.parameters)), catalog).types
+        rule = with_calls(_outer(rule, self.parameters), catalog.functions)
+        types = Inference(rename_apart(rule), catalog).types
         columns: list[tuple[str, Type]] = []
         for number, (variable, span) in enumerate(self.parameters, 1):
             if (type := types.get(variable.name)) is None:

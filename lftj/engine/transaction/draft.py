@@ -36,13 +36,14 @@ from lftj.heads.user import UserAggregate
 from lftj.maintenance.inputs.rule_work import RuleWork
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
-from lftj.program.schema import UserAggregateSignature
+from lftj.program.schema import FunctionSignature, UserAggregateSignature, bound_as, signature_of
 from lftj.scantree.process.garbage import collector_paused
 from lftj.storage.delta import Columns, Delta, no_rows
 from lftj.storage.relation import RelationVersion
 from lftj.syntax import tree
 from lftj.syntax.attention import attending
 from lftj.syntax.parser import parse
+from lftj.syntax.user_function import UserFunction
 from lftj.tuning.aids import COLUMNAR_LOAD
 from lftj.types import Type
 from lftj.types.texts import Texts
@@ -232,6 +233,33 @@ class Draft(BulkDraft):
         )
         self.program = self.program.with_aggregate(signature)
         self._aggregates[aggregate.name] = aggregate
+
+    def add_function(self, function: UserFunction) -> None:
+        """See `Workspace.function`."""
+        signature = signature_of(function)
+        known = self.program.catalog.functions.get(function.name)
+        if known is not None and bound_as(function, known):
+            signature = known
+        else:
+            self.take_function(signature)
+        self._engine.functions[signature.name, signature.version] = function
+
+    def take_function(self, signature: FunctionSignature) -> None:
+        """Let rules call a function. What calls one of its name and other code is derived anew."""
+        self.outcome = None
+        known = self.program.catalog.functions.get(signature.name)
+        self.program = self.program.with_function(signature)
+        if known is not None and known.version != signature.version:
+            self._changed_rules |= self.program.calling([signature.name])
+
+    def learn(self, signature: FunctionSignature, results: RelationVersion) -> None:
+        """Know results of a function that were found elsewhere. O(those that are new)."""
+        name = signature.results.name
+        known = self.base.database.get(name)
+        known = RelationVersion.empty(signature.results, results.arena) if known is None else known
+        if len((news := results.difference(known)).inserts[0]):
+            self._staged[name] = Staging(known)
+            self._staged[name].add("insert", news.inserts)
 
     @contextmanager
     def _reading(self, text: object) -> Iterator[None]:

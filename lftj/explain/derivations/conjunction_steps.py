@@ -12,7 +12,7 @@ from lftj.explain.derivations.groups import Gathered, gathered
 from lftj.explain.derivations.values import expression_value, folded, plain_value
 from lftj.explain.derivations.version import Codes, Version, matrix
 from lftj.explain.derivations.ways import Way
-from lftj.functions import FUNCTORS, call
+from lftj.functions import USERS, call, functor_named
 from lftj.program import CheckedAggregate, FunctorCall
 
 Variables = tuple[int, ...]
@@ -49,12 +49,15 @@ class FunctorStep:
             expression_value(arg, type, env, version)
             for arg, type in zip(asked.args, asked.types, strict=True)
         )
-        found = call(asked.functor, values)
+        if functor_named(asked.functor) is USERS:
+            found = version.of_function(asked.functor, *values)
+        else:
+            found = call(asked.functor, values)
         if asked.result is None or asked.result_type is None:
             if found:
                 yield row
             return
-        several = found if FUNCTORS[asked.functor].many else (found,)
+        several = found if functor_named(asked.functor).many else (found,)
         for value in several:
             code = version.encode(asked.result_type, plain_value(value))
             yield from _bound(row, env, asked.result, code)

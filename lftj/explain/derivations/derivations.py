@@ -16,7 +16,6 @@ from lftj.explain.derivations.ways import Way
 from lftj.functions import EXTREMES
 from lftj.program import (
     Block,
-    Catalog,
     CheckedAggregate,
     CheckedAtom,
     CheckedChoice,
@@ -310,9 +309,10 @@ def goal_of(atom: CheckedAtom, env: Mapping[int, int], version: Version) -> Goal
 
 
 class RuleKinds:
-    """Rules of a catalog with the kinds of constants, functors and aggregates in their trees."""
+    """Rules of a version with the kinds of constants, functors and aggregates in their trees."""
 
-    def __init__(self, catalog: Catalog):
+    def __init__(self, version: Version):
+        catalog, self._functions = version.state.program.catalog, version.functions
         self._columns = {
             name: [kind_named(str(type)) for _, type in schema.columns]
             for name, schema in catalog.relations.items()
@@ -321,7 +321,7 @@ class RuleKinds:
 
     def typed(self, rule: tree.Rule) -> tree.Rule:
         """The rule with kinds, which prints as before."""
-        return typed_rule(rule, self._columns, self._names)
+        return typed_rule(rule, self._columns, self._names, self._functions)
 
 
 class Rules:
@@ -334,7 +334,7 @@ class Rules:
             for place, head in enumerate(source.rule.heads):
                 self._sources.setdefault(head.relation, []).append((number, place))
         self._made: dict[str, list[HeadSearch]] = {}
-        self._kinds = RuleKinds(version.state.program.catalog)
+        self._kinds = RuleKinds(version)
 
     def of(self, relation: str) -> list[HeadSearch]:
         """The heads that derive a relation, in the order in which rules were added."""

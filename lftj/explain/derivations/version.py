@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from functools import cached_property
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from lftj.engine.commit import begin_calls
 from lftj.engine.versions import State
 from lftj.program import RelationSchema
+from lftj.proofs import OfUser, kind_named
 from lftj.storage import base_name
 from lftj.types import Type, decode_scalar, encode_constant
 
@@ -36,6 +38,29 @@ class Version:
         self.state = state
         self.context = engine.passing_context(state.aggregates)
         self.relations = state.database
+        begin_calls(state, self.context)
+
+    def of_function(self, name: str, *values: object) -> Any:
+        """The result of a user's function for these values: the stored one, where there is one."""
+        signature, resources = self.state.program.catalog.functions[name], self.context.resources
+        arguments = [
+            np.array([self.encode(type, value)], np.int64)
+            for type, value in zip(signature.argument_types, values, strict=True)
+        ]
+        (code,) = resources.called.codes(name, arguments, self.context).tolist()
+        return self.decode(signature.result_type, code)
+
+    @cached_property
+    def functions(self) -> Mapping[str, OfUser]:
+        """Functions of users as the checker of proofs knows them, with stored results."""
+        return {
+            name: OfUser(
+                [kind_named(str(type)) for type in each.argument_types],
+                kind_named(str(each.result_type)),
+                partial(self.of_function, name),
+            )
+            for name, each in self.state.program.catalog.functions.items()
+        }
 
     def schema(self, relation: str) -> RelationSchema:
         """The schema of a relation, hidden ones included."""

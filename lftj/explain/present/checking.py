@@ -57,7 +57,7 @@ class _VersionWorld(World):
             if any(head.relation in derived for head in source.rule.heads)
         ]
         self._version, self._read = version, _Read(version, most)
-        kinds = RuleKinds(version.state.program.catalog)
+        kinds = RuleKinds(version)
         self.clauses = tuple(kinds.typed(source.rule) for source in sources)
         self.rules = {str(rule): rule for rule in self.clauses}
         self.users = dict.fromkeys(version.state.aggregates, _give_up)

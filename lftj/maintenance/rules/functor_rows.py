@@ -15,7 +15,7 @@ from lftj.errors import LftjError
 from lftj.frames.frame import Target
 from lftj.frames.out import to_values
 from lftj.frames.python_columns import code_values
-from lftj.functions import FUNCTORS
+from lftj.functions import FUNCTORS, USERS, functor_named
 from lftj.join.context import Context
 from lftj.join.run.evaluate import Columns
 from lftj.join.shared_work import Account, each_of
@@ -45,8 +45,11 @@ def functor_rows(rule: FunctorRule, domain: Columns, context: Context) -> Column
     texts of a pattern at once. Rows count as work, and strings by their length: in a cycle they may
     grow for ever.
     """
-    functor = FUNCTORS[rule.functor]
+    functor = functor_named(rule.functor)
     try:
+        if functor is USERS:
+            results = context.resources.called.codes(rule.functor, domain, context)
+            return [*domain, results]
         if functor.at_once is not None:
             keep = _matching(functor.at_once, domain, context) ^ rule.functor.startswith("!")
             return [column[keep] for column in domain]

@@ -28,7 +28,7 @@ from lftj.program.checked import CheckedLiteral, FunctorCall
 from lftj.program.checks.inference import Inference, constant_type
 from lftj.program.checks.overloads import arithmetic_overload, rounding_overload
 from lftj.program.normal_form import Apply, Expression, Ref, RuleVariable, Value
-from lftj.program.schema import Catalog
+from lftj.program.schema import Catalog, FunctionSignature
 from lftj.program.scope import user_name
 from lftj.program.signatures import (
     KNOWN_FUNCTORS,
@@ -46,14 +46,21 @@ from lftj.types import BOOL, DATE, FLOAT, INT, UNSIGNED, Type, Unsigned, code_of
 def unknown_aggregate(name: str, catalog: Catalog) -> UnknownNameError:
     """The error (E112) for a call that is of no aggregate and of no function."""
     known = [*AGGREGATES, *catalog.aggregates]
-    listed = (
-        f"aggregates are {', '.join(known)}; functions are {', '.join(sorted(functors.FUNCTORS))}"
-    )
+    functions = [*sorted(functors.FUNCTORS), *catalog.functions]
+    listed = f"aggregates are {', '.join(known)}; functions are {', '.join(functions)}"
     return UnknownNameError(
         f"unknown aggregate or function `{name}`",
         code="E112",
-        hint=functors.unknown_hint(name, [*known, *functors.FUNCTORS], listed),
+        hint=functors.unknown_hint(name, [*known, *functions], listed),
     )
+
+
+def _unknown_function(name: str, catalog: Catalog) -> UnknownNameError:
+    """The error (E112) for a call inside a term, where no aggregate can stand."""
+    functions = [*sorted(functors.FUNCTORS), *catalog.functions]
+    listed = f"an atom is a condition of its own; functions are {', '.join(functions)}"
+    hint = functors.unknown_hint(name, functions, listed, quote="")
+    return UnknownNameError(f"unknown function {name}(…)", code="E112", hint=hint)
 
 
 def constant(value: object, expected: Type | None, where: str = "") -> Value:
@@ -157,7 +164,7 @@ class Expressions(ABC):
                 )
             case tree.HeadAggregate():
                 if term.function not in {*AGGREGATES, *self.catalog.aggregates}:
-                    raise unknown_aggregate(term.function, self.catalog)
+                    raise _unknown_function(term.function, self.catalog)
                 hint = (
                     "write it as the whole argument of a rule head; in a body: n = "
                     + term.function
@@ -222,6 +229,8 @@ class Expressions(ABC):
         name = call.functor
         if name == "as":
             return self._as(call, span)
+        if (user := self.catalog.functions.get(name)) is not None:
+            return self._user_function(user, call, span)
         if name not in KNOWN_FUNCTORS:
             raise UnknownNameError(
                 f"unknown functor `{name}`", code="E112", hint=unknown_functor_hint(name)
@@ -314,6 +323,25 @@ class Expressions(ABC):
         result = None if known.result is None else self.new_variable("_", known.result)
         self.literals.append(FunctorCall(known.name, given, types, result, known.result))
         return None if result is None else Ref(result)
+
+    def _user_function(
+        self, user: FunctionSignature, call: tree.Call, span: Span | None
+    ) -> Expression | None:
+        """A user's function: a literal of its own and its result variable, of constants too."""
+        types = user.argument_types
+        if len(call.args) != len(types):
+            wanted = f"{len(types)} argument{'s' if len(types) != 1 else ''}"
+            raise ArityError(f"`{user.name}` takes {wanted}, found {len(call.args)}", code="E121")
+        where = f" for `{user.name}`"
+        made = [
+            self.term(arg, type, where, span) for arg, type in zip(call.args, types, strict=True)
+        ]
+        given = tuple(arg for arg in made if arg is not None)
+        if len(given) < len(made):
+            return None
+        result = self.new_variable("_", user.result_type)
+        self.literals.append(FunctorCall(user.name, given, types, result, user.result_type))
+        return Ref(result)
 
     def predicate(self, name: str, args: tuple[tree.Term, ...], span: Span | None) -> bool | None:
         """Append the literal of `contains` or `match`; on constants, append nothing and say whether

@@ -95,6 +95,8 @@ class Inference:
         name = call.functor
         if name == "as":
             return self._guess_named(call)
+        if (user := self._catalog.functions.get(name)) is not None:
+            return Guess(user.result_type, True)
         guesses = [self.guess(arg) for arg in call.args]
         known = functor_of(name, common_type(guesses))
         if known is not None and known.result is not None:
@@ -240,6 +242,10 @@ class Inference:
         if name in FUNCTIONS and FUNCTIONS[name].moves:
             self._classes.ask(args[0], INT)
             return self._classes.new(INT)
+        if (user := self._catalog.functions.get(name)) is not None:
+            for arg, type in zip(args, user.argument_types, strict=False):
+                self._classes.ask(arg, type)
+            return self._classes.new(user.result_type)
         known = FUNCTORS.get(name)
         if known is not None and name not in _CONVERTED:
             for arg, type in zip(args, known.argument_types(len(args)), strict=False):

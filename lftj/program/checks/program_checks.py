@@ -35,6 +35,7 @@ from lftj.program.schema import Catalog
 from lftj.program.scope import rename_apart, term_aggregates, term_names
 from lftj.syntax import tree
 from lftj.syntax.attention import look
+from lftj.syntax.called import with_calls
 from lftj.types import INT64_MAX, INT64_MIN
 
 # Facts in program text: rows of Python values, checked cell by cell, at about a microsecond a cell.
@@ -168,6 +169,8 @@ def _read_clause(
     problems.
     """
     try:
+        if catalog.functions:
+            clause = with_calls(clause, catalog.functions)
         clause, names = by_position(clause, catalog)
         if is_fact(clause):
             return [*names, *reader.read(clause)]

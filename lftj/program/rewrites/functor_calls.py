@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from lftj.functions import FUNCTORS
+from lftj.functions import functor_named
 from lftj.program.arithmetic import comparison_may_fail
 from lftj.program.bindings import Variables, bound_by, of_expressions, of_literal, slice_for
 from lftj.program.checked import CheckedAtom, CheckedLiteral, FunctorCall
@@ -46,7 +46,9 @@ def functor_calls(program: RuleProgram) -> RuleProgram:
 def _asking(call: FunctorCall, program: RuleProgram, conjunct: Conjunct) -> Conjunct:
     """Literals of the body whose assignments are the arguments that the functor is asked for."""
     wanted = of_expressions(call.args)
-    body = _all_but(program.targets, conjunct, wanted) if FUNCTORS[call.functor].partial else None
+    body = (
+        _all_but(program.targets, conjunct, wanted) if functor_named(call.functor).partial else None
+    )
     if body is not None:
         return body
     return _with_tests(slice_for(wanted, conjunct.positive, program.cyclic), program, conjunct)

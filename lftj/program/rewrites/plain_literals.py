@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from lftj.functions import FUNCTORS
+from lftj.functions import functor_named
 from lftj.program.bindings import of_expressions
 from lftj.program.checked import (
     Block,
@@ -155,5 +155,5 @@ def _as_conditions(block: Block) -> tuple[CheckedLiteral, ...] | None:
 
 
 def _has_one_value(functor: str) -> bool:
-    known = FUNCTORS[functor]
+    known = functor_named(functor)
     return not known.partial and not known.many

@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from lftj.errors import DeclarationError, Span
-from lftj.functions import FUNCTORS
+from lftj.functions import functor_named
 from lftj.program.bindings import Variables, bound_by, of_expressions, shared
 from lftj.program.checked import (
     Block,
@@ -327,7 +327,7 @@ class Copied:
 def _turn(literal: CheckedLiteral) -> int:
     if not isinstance(literal, FunctorCall):
         return 1
-    return 0 if literal.result is None else 2 if FUNCTORS[literal.functor].partial else 1
+    return 0 if literal.result is None else 2 if functor_named(literal.functor).partial else 1
 
 
 def _is_ready(literal: CheckedLiteral, bound: Variables) -> bool:

@@ -28,6 +28,11 @@ PRODUCT = lftj.UserAggregate(
 )
 
 
+def halved(number: int) -> int:
+    """Half of a number."""
+    return number // 2
+
+
 @contextmanager
 def opened(kind: Kind, folder: Path, **options: Any) -> Iterator[lftj.Workspace]:
     """A workspace over a kind of backend."""
@@ -147,6 +152,7 @@ TRANSACTION: dict[str, Callable[[lftj.Workspace], object]] = {
         lambda tx: tx.declare(lftj.connect().relation("p", {"x": int}).schema)
     ),
     "add_aggregate": _in_transaction(lambda tx: tx.add_aggregate(PRODUCT)),
+    "add_function": _in_transaction(lambda tx: tx.add_function(lftj.UserFunction(halved))),
     "program": _in_transaction(lambda tx: tx.program(".decl p(x: number) p(1).", name="p")),
     "add_rules": _in_transaction(lambda tx: tx.add_rules(".decl p(x: number) p(1).")),
     "add_rule": _in_transaction(lambda tx: tx.add_rule("reach(x, x) :- edge(x, _).")),

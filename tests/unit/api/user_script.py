@@ -131,6 +131,23 @@ longest = lftj.UserAggregate(
 
 tuned = lftj.connect(tuning=lftj.Tuning(), executor=lftj.ThreadExecutor(threads=1))
 tuned.add_aggregate(longest)
+
+
+@tuned.function
+def doubled(number: int) -> int:
+    return 2 * number
+
+
+@tuned.function(argument_types=(int, float), result_type=float, columns="numpy", version="1")
+def scaled(numbers: object, factors: object) -> object:
+    return numbers
+
+
+own: lftj.UserFunction = lftj.UserFunction(doubled.function, name="twice")
+registered: lftj.UserFunction = tuned.function(own)
+term: lftj.Expression = doubled(x)
+with tuned.transaction() as tx:
+    tx.add_function(lftj.UserFunction(doubled.function, name="again"))
 set_anew: lftj.ProgramChange = tuned.program(program, name="small")
 
 # ── schemas ───────────────────────────────────────────────────────────────────────────────────────
