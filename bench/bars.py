@@ -34,6 +34,7 @@ BARS: dict[str, dict[str, Bar]] = {
         "program_unchanged_ms": Bar("at most", 5, unit="ms"),
         "default_column_ms": Bar("at most", 10, unit="ms"),
         "sync_vs_load": Bar("at most", 0.1),
+        "calls_vs_array": Bar("at most", 3),
         "feed_vs_upsert": Bar("at most", 2),
         "keyed_deletes_ratio": Bar("at most", 10),
         "program_rule_growth": Bar("at most", None, "inform"),

@@ -1,6 +1,6 @@
 """Programs that are run again: the same text, and a text with one other rule, among 1,000 rules and
 among a tenth of them. Schemas that change: a column with a default. Changes in bulk: deletes by
-keys, a relation that is made equal to a table, and a feed of changes.
+keys, a relation that is made equal to a table, and a feed of changes. A function of the user's.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import pyarrow as pa
 import lftj
 from bench.clock import processor_seconds
 from bench.figure import Report, require_equal
+from lftj.types import arrow_compute as pc
 
 RULES = {"s": 50, "m": 300, "l": 1_000}
 SMALLER = 10
@@ -65,6 +66,7 @@ SYNCED_ROWS = {"s": 5_000, "m": 100_000, "l": 500_000}
 DIFFERENT = 20
 FED_ROWS = {"s": 2_000, "m": 20_000, "l": 100_000}
 KEYS = {"s": 640, "m": 6_400, "l": 6_400}
+CALLS = {"s": 20_000, "m": 200_000, "l": 1_000_000}
 COLUMNS = 3
 
 
@@ -181,6 +183,31 @@ def keyed_deletes_ratio(rows: int, keys: int) -> float:
     return statistics.median(ratios)
 
 
+def _slugs(titles: pa.Array) -> pa.Array:
+    """Titles in small letters, with a dash in the place of all else."""
+    return pc.replace_substring_regex(pc.utf8_lower(titles), "[^a-z0-9]+", "-")
+
+
+def calls_vs_array(rows: int) -> float:
+    """Time of a view of so many distinct calls of a function of columns : of one call on the
+    array.
+    """
+    titles = pa.array([f"Title No {number} of the List" for number in range(rows)])
+    ratios: list[float] = []
+    for _ in range(COLUMNS):
+        with lftj.connect() as workspace:
+            workspace.relation("page", {"title": str})
+            workspace.load("page", pa.table({"title": titles}))
+            workspace.function(
+                name="slugs", argument_types=(str,), result_type=str, columns="arrow"
+            )(_slugs)
+            rule = ".decl at(title: symbol, slug: symbol) at(t, slugs(t)) :- page(t)."
+            once = processor_seconds(lambda: _slugs(titles))
+            ratios.append(processor_seconds(lambda: workspace.add_rules(rule)) / once)  # noqa: B023 — called at once
+            require_equal("rows", len(workspace["at"]), rows)
+    return statistics.median(ratios)
+
+
 def _median_ms(run: Callable[[int], Callable[[], object]], turns: int) -> float:
     return statistics.median(processor_seconds(run(turn)) for turn in range(turns)) * 1e3
 
@@ -202,6 +229,7 @@ def measure(report: Report, data: Path | None) -> None:
     report.add("sync_vs_load", sync_vs_load(SYNCED_ROWS[size]))
     report.add("feed_vs_upsert", feed_vs_upsert(FED_ROWS[size]))
     report.add("keyed_deletes_ratio", keyed_deletes_ratio(SYNCED_ROWS[size], KEYS[size]))
+    report.add("calls_vs_array", calls_vs_array(CALLS[size]))
     report.note(
         figure="program_rule_growth",
         rules=rules,
