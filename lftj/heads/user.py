@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -54,6 +54,21 @@ class UserAggregate:
     """Number of 64-bit words that each integer of a state takes at most, where a state is a tuple
     of integers; such states can be stored as pages.
     """
+
+    if TYPE_CHECKING:  # a user gives Python's types
+
+        def __init__(
+            self,
+            name: str,
+            zero: Any,
+            lift: Callable[..., Any],
+            combine: Callable[[Any, Any], Any],
+            inverse: Callable[[Any], Any] | None = None,
+            finish: Callable[[Any], Any] | None = None,
+            argument_types: object = (),
+            result_type: object = None,
+            words: tuple[int, ...] | None = None,
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         """Python's types stand for columns' types here too. Raises DeclarationError

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from hashlib import blake2b
 from types import CodeType
-from typing import Any, Literal, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 
 import pyarrow as pa
 
@@ -45,6 +45,18 @@ class UserFunction:
     columns: Carrier | None = None
     name: str = ""
     version: str = ""
+
+    if TYPE_CHECKING:  # a user gives Python's types
+
+        def __init__(
+            self,
+            function: Callable[..., Any],
+            argument_types: object = (),
+            result_type: object = None,
+            columns: Carrier | None = None,
+            name: str = "",
+            version: str = "",
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         """Python's types stand for columns' types. Raises DeclarationError (E160, E161)."""

@@ -129,6 +129,22 @@ longest = lftj.UserAggregate(
     "longest", argument_types=(lftj.INT,), result_type=lftj.INT, zero=0, lift=int, combine=max
 )
 
+
+def pair(value: float) -> tuple[float, int]:
+    return value, 1
+
+
+mean_of = lftj.UserAggregate(
+    "mean_of",
+    zero=(0.0, 0),
+    lift=pair,
+    combine=lambda one, other: (one[0] + other[0], one[1] + other[1]),
+    inverse=lambda state: (-state[0], -state[1]),
+    finish=lambda state: state[0] / state[1],
+    argument_types=(float,),
+    result_type=float,
+)
+
 tuned = lftj.connect(tuning=lftj.Tuning(), executor=lftj.ThreadExecutor(threads=1))
 tuned.add_aggregate(longest)
 
