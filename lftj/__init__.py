@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from lftj.errors import ExpressionError as ExpressionError
     from lftj.errors import FileMissingError as FileMissingError
     from lftj.errors import FrameError as FrameError
+    from lftj.errors import GroupCycleError as GroupCycleError
     from lftj.errors import KeyViolationError as KeyViolationError
     from lftj.errors import LftjError as LftjError
     from lftj.errors import LimitError as LimitError
@@ -155,6 +156,7 @@ _NAMES = {
     "api.connect": "ThreadExecutor connect local_spark",
     "errors": "ArityError BranchError CommandError ConsumerError CopyError DeclarationError "
     "DistributedError DurableError ExplanationError ExpressionError FileMissingError FrameError "
+    "GroupCycleError "
     "KeyViolationError LftjError "
     "LimitError MergeConflictError MissingDependencyError MissingRowError NullValueError "
     "OptionError ParseError PastError PathOutsideError "

@@ -330,6 +330,9 @@ class PartsDraft(ProgramDraft):
             rule = program.rule(source_of(name) or 0)
             raise refused("asking in a cycle", Kind.PARTS, rule)
         rules = [rule.relation for source in added for rule in program.sources[source].normal.rules]
+        for stratum in program.order.strata_of(rules):
+            if stratum.summed:
+                raise refused("several rules that add up", Kind.PARTS, stratum.relations[0])
         schemas = [program.stratified.relations[name] for name in rules]
         strata = program.order.strata_of(rules)
         self.compile_seconds += self._kernels.compile(schemas, strata, self._bounds())

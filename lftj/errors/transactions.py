@@ -185,6 +185,36 @@ class CopyError(LftjError, TypeError):
     code = "E343"
 
 
+class GroupCycleError(LftjError, ValueError):
+    """Groups whose sums or counts depend on themselves; `groups` holds them in their order: each is
+    made of the next, and the last of the first.
+    """
+
+    code = "E302"
+
+    def __init__(
+        self, message: str, *, groups: Sequence[tuple[str, tuple[object, ...]]] = (), **rest: object
+    ):
+        super().__init__(message, **rest)  # type: ignore[arg-type]
+        self.groups = list(groups)
+
+    @staticmethod
+    def of(groups: Sequence[tuple[str, tuple[object, ...]]]) -> GroupCycleError:
+        """The error for these groups."""
+        shown = [f"{name}({', '.join([*map(repr, key), '…'])})" for name, key in groups]
+        most = GroupCycleError.shown
+        named = " ← ".join([*shown[:most], *(["…"] if len(shown) > most else []), shown[0]])
+        return GroupCycleError(
+            f"a sum depends on itself: {named}",
+            groups=groups,
+            hint="delete a row that closes the cycle in the same transaction, or leave such groups "
+            "out in the rules",
+        )
+
+    shown = 8
+    """Groups in a message."""
+
+
 class UserFunctionError(LftjError, RuntimeError):
     """A function of the user's or of a user aggregate raised; `__cause__` is what it raised. Or a
     function gave what is no result of its type.
@@ -221,8 +251,8 @@ class ProofError(LftjError, ValueError):
 
 
 class ExplanationError(LftjError, LookupError):
-    """An explanation of a row that is not there (E361), of what is not one row (E362), or of a row
-    that rests on itself (E363).
+    """An explanation of a row that is not there (E361), of what is not one row (E362), of a row
+    that rests on itself (E363), or of one that several rules add up (E365).
     """
 
     code = "E361"

@@ -284,12 +284,14 @@ class Stratum:
     when they form a cycle.
 
     One relation that takes the best of what several rules find, each with the same `min` or `max`,
-    counts as recursive too.
+    counts as recursive too. So does one that adds up what several find; such a stratum is `summed`,
+    and followed by levels (`program.additive`).
     """
 
     relations: tuple[str, ...]
     rules: tuple[NormalRule | FunctorRule, ...]
     recursive: bool
+    summed: bool = False
 
     @cached_property
     def joins(self) -> list[NormalRule]:

@@ -16,6 +16,7 @@ from lftj.errors import DeclarationError, LftjError, ProgramErrors, UnknownNameE
 from lftj.program.alteration import Alteration
 from lftj.program.checked import CheckedProgram, Row
 from lftj.program.checks import choices
+from lftj.program.checks.derivations import named
 from lftj.program.checks.program_checks import check
 from lftj.program.cycles import CycleError
 from lftj.program.hidden import of_part, source_of
@@ -60,6 +61,7 @@ class Program:
         """
         with collector_paused():
             checked = check(parsed, self.catalog)
+        self._require_new_sums(checked)
         normalizer = Normalizer(checked, sizes, self.order, self.next_source)
         sources, ids = (
             dict(self.sources),
@@ -74,6 +76,32 @@ class Program:
         if errors:
             raise ProgramErrors(errors)
         return self._accepting(normalizer, sources, ids), ids
+
+    def _require_new_sums(self, checked: CheckedProgram) -> None:
+        """Raise ProgramErrors (E163) for a rule of a relation that adds up which is there already,
+        as when a cell of a notebook runs again: it would add twice.
+        """
+        derivations = checked.catalog.derivations
+        new = [
+            (each.rule, sums[0])
+            for each in checked.rules
+            if (sums := [h for h in each.rule.heads if derivations[h.relation].sums is not None])
+        ]
+        if not new:
+            return
+        seen = {each.rule for each in self.sources.values()}
+        hint = "leave this one out, or remove the other first (ws.rules lists all)"
+        errors: list[LftjError] = []
+        for rule, head in new:
+            if rule in seen:
+                message = f"`{head.relation}` adds up what its rules find, and has a rule already"
+                error = DeclarationError(
+                    f"{message} that says the same", code="E163", span=head.span, hint=hint
+                )
+                errors.append(named(error, rule))
+            seen.add(rule)
+        if errors:
+            raise ProgramErrors(errors)
 
     def suited(self, loaded: Collection[str], sizes: Sizes) -> tuple[Program, frozenset[str]]:
         """Replace normal forms of the rules that waited for these relations' rows, where others
@@ -266,7 +294,10 @@ class Program:
         for head in rule.heads:
             known = derivations.pop(head.relation)
             if known.heads > 1:
-                derivations[head.relation] = replace(known, heads=known.heads - 1)
+                left = replace(known, heads=known.heads - 1)
+                if known.sums is not None and not self._aggregates(head.relation, source):
+                    left = replace(left, aggregated=False, sums=None)
+                derivations[head.relation] = left
         catalog = replace(self.catalog, derivations=derivations)
         sources, hidden = dict(self.sources), dict(self.hidden)
         normal = sources.pop(source).normal
@@ -274,6 +305,15 @@ class Program:
             del hidden[schema.name]
         order = self._restratified(catalog, (), normal.rules)
         return Program(catalog, sources, order, hidden, next_source=self.next_source)
+
+    def _aggregates(self, relation: str, without: int) -> bool:
+        """Test for a head of a relation with an aggregate, in other rules than one. O(rules)."""
+        return any(
+            isinstance(term, tree.HeadAggregate)
+            for number, each in self.sources.items()
+            for head in (each.rule.heads if number != without else ())
+            for term in (head.terms if head.relation == relation else ())
+        )
 
     def _restratified(
         self,

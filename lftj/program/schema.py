@@ -110,12 +110,14 @@ def bound_as(function: UserFunction, signature: FunctionSignature) -> bool:
 @frozen(slots=True)
 class Derivation:
     """Rule heads that derive a relation: their number, whether they aggregate, and the column and
-    function when it is one `min` or `max` in each.
+    function when it is one `min` or `max` in each, or those of one `sum` or `count` in each that
+    aggregates.
     """
 
     heads: int = 0
     aggregated: bool = False
     extreme: tuple[int, str] | None = None
+    sums: tuple[int, str] | None = None
 
 
 def _nothing() -> Mapping[str, object]:

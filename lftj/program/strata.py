@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from lftj.errors import LftjError, ProgramErrors
+from lftj.program.additive import adds_up
 from lftj.program.cycles import CycleError, Edge, cycle_errors, misuse_error
 from lftj.program.hidden import of_aggregate, of_negation
 from lftj.program.monotone import lattices, misuses
@@ -106,6 +107,9 @@ def strata_of(rules: Sequence[AnyRule], choosing: Iterable[str] = ()) -> tuple[S
     for members in components(reads):
         recursive = len(members) > 1 or members[0] in reads[members[0]]
         mine = tuple(rule for name in members for rule in rules_of[name])
+        if adds_up(mine, members, cycle=recursive):
+            strata.append(Stratum(tuple(members), mine, True, summed=True))
+            continue
         if recursive:
             errors += _problems(mine, reads, set(members))
         strata.append(

@@ -11,6 +11,7 @@ from lftj.proofs.choice import HIDDEN, accepted, choice_domains, with_relations_
 from lftj.proofs.inference import NO_FUNCTIONS, kinds_of_columns, typed
 from lftj.proofs.kinds import OfUsers, Value, held
 from lftj.proofs.nested_loops import BodyPlan
+from lftj.proofs.sums import sum_columns, summed, with_names
 from lftj.proofs.terms import Env, value_of
 from lftj.syntax import tree
 
@@ -63,11 +64,11 @@ def levels(rules: list[tree.Rule]) -> dict[str, int]:
     A relation that takes a `min` or `max` may stand in a cycle; what uses the values there is
     trusted to be monotone.
     """
-    inside = extremes(rules)
+    inside, sums = extremes(rules), sum_columns(rules)
     edges = set()
     for rule in rules:
         for head in rule.heads:
-            aggregated = head.relation not in inside and any(
+            aggregated = head.relation not in {*inside, *sums} and any(
                 isinstance(term, tree.HeadAggregate) for term in head.terms
             )
             edges |= {
@@ -81,7 +82,10 @@ def levels(rules: list[tree.Rule]) -> dict[str, int]:
     for _ in names:
         for head, read, _ in edges:
             needs[head] |= needs[read]
-    if any(strict and head in needs[read] for head, read, strict in edges):
+    if any(
+        head in needs[read] and (strict or (head in sums and read not in sums))
+        for head, read, strict in edges
+    ):
         raise NotStratified("a relation depends on itself through negation or an aggregate")
     return {name: len(needed) for name, needed in needs.items()}
 
@@ -106,7 +110,7 @@ class HeadRule:
         facts: Mapping[str, set[Row]],
         users: Mapping[str, UserFold],
     ):
-        self.head, self.users = head, users
+        self.head, self.users, self.body = head, users, rule.body.literals
         names = tuple(tree.Variable(f"#head{column}") for column in range(len(head.terms)))
         extra = [
             tree.Comparison("=", n, t)
@@ -197,13 +201,18 @@ def evaluate(
     level, inside = dict.fromkeys(domains, 0) | levels(rules), extremes(rules)
     relations: dict[str, set[Row]] = {name: set() for name in [*declared, *level]}
     relations |= {name: {stored(name, row) for row in rows} for name, rows in facts.items()}
+    sums = sum_columns(rules)
     heads = [
-        (level[head.relation], HeadRule(head, rule, relations, users or {}))
+        (level[head.relation], HeadRule(head, with_names(rule, sums), relations, users or {}))
         for rule in rules
         for head in rule.heads
     ]
     for stratum in sorted(set(level.values())):
         now = [rule for number, rule in heads if number == stratum]
+        members = {rule.head.relation for rule in now}
+        if now and members <= sums.keys() and len(now) > 1:
+            summed(now, {name: sums[name] for name in members}, relations)
+            continue
         given = {
             (name, row)
             for name, number in level.items()

@@ -117,7 +117,11 @@ class SqlProgram:
         """
         parsed = parse(program) if isinstance(program, str) else program
         catalog = with_functions(Catalog(), functions)
-        Program(catalog).add(parsed)  # refuses what has no strata
+        program_, _ = Program(catalog).add(parsed)  # refuses what has no strata
+        for stratum in program_.order.strata:
+            if stratum.summed:
+                names = ", ".join(f"`{name}`" for name in stratum.relations)
+                raise cannot_say(f"what several rules add up, in {names}", dialect.name)
         checked = check(parsed, catalog)
         inputs = {each.relation for each in checked.directives if each.kind == "input"}
         made = cls(checked, dialect, frozenset(inputs | set(given)))

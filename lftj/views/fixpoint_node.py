@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from lftj.maintenance.counting.stratum_change import Followed
 
 
+LEVELS = "levels"
+
+
 class Closed(NamedTuple):
     """A stratum after a commit: the changes of its relations, its state, what was done, relations
     whose versions are made already, and trees of the others that the state has anyway.
@@ -50,6 +53,8 @@ class Fixpoint:
         self, stratum: Stratum, kept: NodeState | None, versions: Versions, context: Context
     ) -> Closed:
         """Bring a stratum up to date, from what was kept of it."""
+        if stratum.summed:
+            return self._by_levels(stratum, kept, versions, context)
         # A quarter of all modules, which a program without recursion does not load.
         from lftj.maintenance.counting.stratum_state import Kept, StratumState
         from lftj.maintenance.ladder import follow_stratum
@@ -71,6 +76,22 @@ class Fixpoint:
         if isinstance(state, StratumState):
             known = {name: state.relations[name].plain_trees() for name in stratum.relations}
         return Closed(followed.deltas, state, work, followed.versions, known)
+
+    def _by_levels(
+        self, stratum: Stratum, kept: NodeState | None, versions: Versions, context: Context
+    ) -> Closed:
+        """Bring a summed stratum up to date."""
+        from lftj.views.levels_node import follow_levels  # as in `bring`
+
+        started, before = moment(), context.budget.work
+        schemas = {name: self._program.relations[name] for name in stratum.relations}
+        work = RuleWork(", ".join(stratum.relations), "", LEVELS, outcome="update")
+        deltas, state = follow_levels(stratum, schemas, kept, versions, context, work)
+        work.steps = context.budget.work - before
+        work.head_changes = sum(map(len, deltas.values()))
+        work.bytes = state.bytes
+        work.since(started)
+        return Closed(deltas, state, work, {}, {})
 
 
 def _work_of(stratum: Stratum, followed: Followed, versions: Versions) -> RuleWork:

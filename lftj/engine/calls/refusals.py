@@ -85,6 +85,12 @@ REFUSALS: dict[tuple[str, Kind], Refusal] = {
         "bind the variables that it shares with the rest by an atom of a finished relation, or "
         "take lftj.connect() without an executor",
     ),
+    ("several rules that add up", Kind.PARTS): Refusal(
+        "a distributed workspace cannot do this yet: several rules that add up, or a sum in a "
+        "cycle of rules, for `{what}`",
+        "add up in one rule, over a relation that the other rules derive, or take lftj.connect() "
+        "without an executor",
+    ),
     ("program", Kind.PARTS): _not_yet(
         "program",
         "add its rules once, with ws.add_rules(text), and take back what changes with remove_rule",

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from lftj.errors import ExplanationError
 from lftj.explain.derivations.body_assignments import Conjunction, alternatives
 from lftj.explain.derivations.conjunction_steps import group_of, tuples
 from lftj.explain.derivations.groups import Gathered, gathered, most_of, weighed
@@ -82,6 +83,8 @@ class HeadSearch:
         self.aggregates = [
             each for each in self.head.args if isinstance(each, CheckedHeadAggregate)
         ]
+        self.beside: list[HeadSearch] = []
+        """All heads of a relation that several rules add up, each as a sum."""
         single = len(self.aggregates) == 1 and self.aggregates[0].function in EXTREMES
         self.extreme = self.aggregates[0] if single else None
         self.columns = [
@@ -221,6 +224,7 @@ class HeadSearch:
                     yield row, found
             return
         begin = matrix(rows, len(self.head.args))
+        self._require_alone(rows)
         for way in self.ways:
             for piece in way.run(self._version, begin):
                 for values in tuples(piece):
@@ -229,10 +233,22 @@ class HeadSearch:
                     premises = tuple(premises_of(found, self._version))
                     yield row, Derivation(self, ((found,),), 1, premises)
 
+    def _require_alone(self, rows: Sequence[Codes]) -> None:
+        """Raise ExplanationError (E365) for a row that several rules add up."""
+        for row in rows if self.beside else ():
+            if sum(other.size(row) > 0 for other in self.beside) > 1:
+                raise ExplanationError(
+                    f"{self.head.relation} has a row that several rules add up, and a proof is of "
+                    "one rule",
+                    code="E365",
+                    hint="ask for the rows that it is made of: ws.query(…) with the body of each",
+                )
+
     def _of_group(self, row: Codes) -> Derivation | None:
         group = self.group(row)
         if not group.size:
             return None
+        self._require_alone([row])
         shown = tuple(
             tuple(self.found(*group.at(place)) for place in self._most(aggregate, group))
             for aggregate in self.aggregates
@@ -339,13 +355,35 @@ class Rules:
     def of(self, relation: str) -> list[HeadSearch]:
         """The heads that derive a relation, in the order in which rules were added."""
         if relation not in self._made:
-            made = [self._head(*each) for each in self._sources.get(relation, ())]
+            sources = self._sources.get(relation, ())
+            made = [self._head(*each) for each in sources]
+            known = self._version.state.program.catalog.derivations.get(relation)
+            if known is not None and known.sums is not None and len(made) > 1:
+                beside = [self._head(*each, added=known.sums[0]) for each in sources]
+                for each in made:
+                    each.beside = beside
             self._made[relation] = made
         return self._made[relation]
 
-    def _head(self, source: int, number: int) -> HeadSearch:
+    def _head(self, source: int, number: int, added: int | None = None) -> HeadSearch:
         program = self._version.state.program
         rule = self._kinds.typed(program.rule(source))
         checked, _ = check_rule(rule, program.catalog)
         assert checked is not None, "it was checked when it was added"
+        if added is not None:
+            checked = _as_sum(checked, number, added)
         return HeadSearch(checked, number, source, self._version, self._shown)
+
+
+def _as_sum(rule: CheckedRule, number: int, column: int) -> CheckedRule:
+    """A rule whose head adds what it has in a column."""
+    head = rule.heads[number]
+    term = head.args[column]
+    if isinstance(term, CheckedHeadAggregate):
+        return rule
+    type_ = rule.variables[term.variable].type if isinstance(term, Ref) else term.type
+    args = list(head.args)
+    args[column] = CheckedHeadAggregate("sum", (term,), type_)
+    heads = list(rule.heads)
+    heads[number] = replace(head, args=tuple(args))
+    return replace(rule, heads=tuple(heads))

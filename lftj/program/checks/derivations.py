@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from lftj.errors import DeclarationError, LftjError, Span
+from lftj.program.additive import ADDITIVE
 from lftj.program.checks.inlining import atoms_of
 from lftj.program.cycles import path_between, shown_cycle
 from lftj.program.monotone import FUNCTIONS
@@ -22,8 +23,8 @@ def derive(
     """The catalog with these rules and facts (relations, each with the place of its first fact)
     counted.
 
-    A relation with an aggregate head has no facts, and that one rule or rules with the same `min`
-    or `max`: E163 otherwise.
+    A relation with an aggregate head has no facts, and that one rule, rules with the same `min` or
+    `max`, or rules that add up, with the same `sum` or `count` or none: E163 otherwise.
     """
     derivations = dict(catalog.derivations)
     fact_relations = catalog.fact_relations | facts.keys()
@@ -39,10 +40,12 @@ def derive(
             ]
             aggregated = bool(calls)
             extreme = calls[0] if len(calls) == 1 and calls[0][1] in FUNCTIONS else None
+            sums = _sums(calls, known)
             if (
                 known.heads
                 and (aggregated or known.aggregated)
                 and (extreme is None or extreme != known.extreme)
+                and sums is None
             ):
                 added_before = head.relation in catalog.derivations
                 errors.append(
@@ -53,7 +56,7 @@ def derive(
             elif aggregated and head.relation in fact_relations:
                 errors.append(sharing.facts_beside(head, rule, extreme))
             derivations[head.relation] = Derivation(
-                known.heads + 1, aggregated or known.aggregated, extreme
+                known.heads + 1, aggregated or known.aggregated, extreme, sums
             )
     for name in filter(catalog.aggregated, facts):
         message = f"`{name}` is defined by an aggregate and cannot have facts too"
@@ -62,14 +65,29 @@ def derive(
     return replace(catalog, derivations=derivations, fact_relations=fact_relations), errors
 
 
-_ONLY_EXTREMES = "only rules with the same min or max in the same column may stand side by side"
+def _sums(calls: Sequence[tuple[int, str]], known: Derivation) -> tuple[int, str] | None:
+    """The column and function by which the heads of a relation add up, with one more; None where
+    they do not, or none aggregates.
+    """
+    if not calls:
+        return known.sums
+    if len(calls) > 1 or calls[0][1] not in ADDITIVE or known.sums not in (None, calls[0]):
+        return None
+    plain_before = not known.aggregated
+    return calls[0] if plain_before or known.sums is not None else None
+
+
+_ONLY_EXTREMES = (
+    "only rules with the same min or max in the same column may stand side by side, and those with "
+    "the same sum or count beside rules that give a value to add"
+)
 _IN_ONE_BODY = (
     "an aggregate needs all its assignments in one body: combine the bodies with `;` in one rule; "
     + _ONLY_EXTREMES
 )
 _OUT_OF_THE_CYCLE = (
-    "only rules with the same min or max in the same column may stand in a cycle: derive what is "
-    "aggregated in a relation without an aggregate, and aggregate that in one rule"
+    "only rules with the same min, max, sum or count in the same column may stand in a cycle: "
+    "derive what is aggregated in a relation without an aggregate, and aggregate that in one rule"
 )
 
 

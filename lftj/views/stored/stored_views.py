@@ -34,6 +34,7 @@ from lftj.views.extremes import extremes_of
 from lftj.views.graph import NO_VIEWS, Apart, GraphChange
 from lftj.views.group_node import GroupState
 from lftj.views.join_node import JoinState
+from lftj.views.levels_node import LevelsState
 from lftj.views.run import NodeState
 from lftj.views.states import ViewStates
 from lftj.views.stored.stored_groups import (
@@ -66,6 +67,8 @@ class ViewWriter:
         """The state of a union, or of a recursive stratum, as data."""
         if isinstance(state, Uncounted):
             return {"rows": [state.work, state.steps]}
+        if isinstance(state, LevelsState):  # evaluated anew at the next change
+            return {"rows": [state.work, 0]}
         if isinstance(state, StratumState):
             return self._stratum(state)
         assert isinstance(state, UnionState)

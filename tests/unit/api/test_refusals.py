@@ -208,6 +208,8 @@ EXECUTORS: dict[str, Callable[[Path], object]] = {
 PROGRAMS = {
     "asking in a cycle": ".decl deg(x: number, n: number) deg(1, 0). "
     "deg(y, n) :- edge(x, y), deg(x, k), n = count : { edge(_, z), z > k }.",
+    "several rules that add up": ".decl far(x: number, n: number) far(y, 1) :- edge(1, y). "
+    "far(y, sum(n)) :- far(x, n), edge(x, y), x < y.",
 }
 """Rules that one kind of workspace refuses."""
 

@@ -191,6 +191,7 @@ errors: list[type[lftj.LftjError]] = [
     lftj.PathOutsideError, lftj.ProgramErrors, lftj.ProofError, lftj.SchemaInUseError,
     lftj.SqlError, lftj.StillNeededError, lftj.StratificationError, lftj.TransactionError,
     lftj.TypeClashError,
+    lftj.GroupCycleError,
     lftj.UnknownNameError, lftj.UnsafeRuleError, lftj.UserFunctionError, lftj.ValueRangeError,
     lftj.ValueTypeError,
 ]  # fmt: skip

@@ -77,7 +77,7 @@ CYCLES = {
         "E150",
         "`h1` ← `!( … )` ← `h2` ← `h1`",
     ),
-    "h2(x, count()) :- b(x), h2(_, x).": ("E151", "`h2` ← `h2`"),
+    "h2(x, count()) :- b(x), h1(x). h1(x) :- h2(_, x).": ("E151", "`h2` ← `h1` ← `h2`"),
     "h2(x, n) :- b(x), n = count : { h2(x, _) }.": ("E151", "`h2` ← the aggregate `count` ← `h2`"),
     "h2(x, n) :- b(x), n = max y : { h2(x, y) }.": ("E151", "`h2` ← the aggregate `max` ← `h2`"),
     "hs(max(cat(t, t))) :- hs(t).": (

@@ -1,0 +1,87 @@
+"""Rules of a stratum that adds up, as joins: for each assignment a group, what is added to it, and
+the groups that the assignment rests on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from lftj.join.context import Context
+from lftj.maintenance.inputs.rule_work import RuleWork
+from lftj.maintenance.inputs.versions import Versions
+from lftj.program.normal_form import Assignment, NormalRule, Ref, RuleVariable, Value
+from lftj.storage.delta import Columns
+from lftj.types import INT, encode_constant
+from lftj.types.dictionary import Dictionary
+from lftj.types.sources import Role, Source
+from lftj.views.delta_query import signed_assignments
+from lftj.views.join_node import Assignments, Join, Want, joined
+
+
+class Contribution:
+    """A rule of a summed stratum as a join: for each assignment the group, the value that is added,
+    and the groups of the stratum that the assignment rests on.
+    """
+
+    def __init__(self, rule: NormalRule, columns: Mapping[str, int]):
+        self.relation, column = rule.relation, columns[rule.relation]
+        term = rule.head[column]
+        variables, assignments = list(rule.variables), list(rule.assignments)
+        if isinstance(term, Ref):
+            value = term
+        elif term.args:
+            value = term.args[0]
+        else:
+            value = Ref(len(variables))
+            variables.append(RuleVariable("_", INT))
+            assignments.append(Assignment(value.variable, Value(1, INT)))
+        key = [each for place, each in enumerate(rule.head) if place != column]
+        self.sources: list[tuple[str, list[Ref | Value]]] = [
+            (
+                atom.relation,
+                [each for at, each in enumerate(atom.args) if at != columns[atom.relation]],
+            )
+            for atom in rule.atoms
+            if atom.relation in columns
+        ]
+        given = [each for _, terms in self.sources for each in terms if isinstance(each, Ref)]
+        head = (*(each for each in key if isinstance(each, Ref)), value, *given)
+        self.width = len(key)
+        name = Source(rule.relation, Role.HIDDEN, "added")
+        made = replace(
+            rule,
+            relation=name,
+            head=head,
+            variables=tuple(variables),
+            assignments=tuple(assignments),
+        )
+        self.join = Join.of(made, "summed")
+        self.reads = frozenset(rule.reads)
+
+    def full(self, relations: Versions, context: Context) -> Assignments:
+        """All rows, each with its number of assignments."""
+        found = self.join.full(None, relations, context, Want(traced=False))
+        ((columns, counts),) = found.pieces
+        return columns, counts
+
+    def change(self, versions: Versions, context: Context, work: RuleWork) -> Assignments:
+        """The rows that come and go."""
+        columns, signed = joined(signed_assignments(self.join.queries, versions, context, work))
+        return self.join.head_rows(columns, len(signed)) if len(signed) else [], signed
+
+    def groups(self, rows: Columns, dictionary: Dictionary) -> Iterator[tuple[str, Columns]]:
+        """The relation and the group of each source of these rows."""
+        place = self.width + 1
+        for relation, terms in self.sources:
+            columns: Columns = []
+            for term in terms:
+                if isinstance(term, Ref):
+                    columns.append(rows[place])
+                    place += 1
+                else:
+                    code = encode_constant(term.type, term.value, dictionary)
+                    columns.append(np.full(len(rows[0]), code))
+            yield relation, columns

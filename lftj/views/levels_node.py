@@ -1,0 +1,365 @@
+"""Sums through recursion: a stratum whose relations add up (`lftj.program.additive`), followed by
+levels.
+
+A group has a *level*: above that of every group that it adds up from. A commit changes some groups
+by what lies outside of the stratum; from then on the changed groups of the least level are
+finished, and what they change in others is kept until these have the least level. So each changed
+group is summed up once, and its sum is exact whatever comes before it.
+
+A level only rises: where an assignment is new, and then for all groups above. Groups that depend on
+themselves would rise for ever. So once levels have risen far, the groups are looked through for a
+cycle, after an evaluation from nothing, in which no row is left of what is no longer derived.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+
+from lftj.errors import GroupCycleError
+from lftj.frames.out import to_tuples
+from lftj.heads.aggregate_shape import AggregateShape
+from lftj.heads.aggregate_state import AggregateState
+from lftj.join.context import Context
+from lftj.maintenance.inputs.rule_work import RuleWork
+from lftj.maintenance.inputs.versions import Versions
+from lftj.program.additive import sum_columns
+from lftj.program.normal_form import (
+    AggregateTerm,
+    NormalRule,
+    PositiveAtom,
+    Ref,
+    RelationSchema,
+    RuleVariable,
+    Stratum,
+)
+from lftj.scantree import Tree
+from lftj.scantree.frozen import frozen
+from lftj.scantree.rows import sort_rows, union
+from lftj.storage.database import Database
+from lftj.storage.delta import Columns, Delta
+from lftj.storage.relation import RelationVersion
+from lftj.types.dictionary import Dictionary
+from lftj.views.contribution import Contribution
+from lftj.views.group_cycles import Group, cycle_of, tuples_of
+from lftj.views.join_node import Assignments, joined
+
+_RISE = 64
+"""Levels that groups may rise beyond the highest before a cycle is looked for."""
+
+
+class _Suspicion(Exception):
+    """Levels have risen so far that there may be a cycle."""
+
+
+@frozen
+class LevelsState:
+    """One version of what a summed stratum keeps: sums and levels by relation, and a level that
+    none is above.
+    """
+
+    rules: tuple[NormalRule, ...]
+    contributions: tuple[Contribution, ...]
+    sums: Mapping[str, AggregateState]
+    levels: Mapping[str, Tree]
+    highest: int = 0
+    work: int = 0
+
+    @cached_property
+    def bytes(self) -> int:
+        """Bytes that are kept beside the rows."""
+        sums = sum(sum(each.memory.values()) for each in self.sums.values())
+        return sums + sum(8 * len(each) * (each.key_width + 1) for each in self.levels.values())
+
+
+def follow_levels(
+    stratum: Stratum,
+    schemas: Mapping[str, RelationSchema],
+    kept: object,
+    versions: Versions,
+    context: Context,
+    work: RuleWork,
+) -> tuple[dict[str, Delta], LevelsState]:
+    """Bring a summed stratum up to date: the changes of its relations, and what is kept. Raises
+    GroupCycleError, ValueRangeError or LimitError; nothing given is changed.
+    """
+    rules = tuple(rule for rule in stratum.rules if isinstance(rule, NormalRule))
+    same = isinstance(kept, LevelsState) and len(kept.rules) == len(rules)
+    if isinstance(kept, LevelsState) and same and all(map(_is, kept.rules, rules)):
+        way = _Levels(schemas, kept, versions, context, work)
+        try:
+            return way.followed()
+        except _Suspicion:
+            work.outcome = "fallback"
+    else:
+        work.outcome = "full"
+    columns = sum_columns(rules)
+    nothing = LevelsState(rules, tuple(Contribution(rule, columns) for rule in rules), {}, {})
+    return _Levels(schemas, nothing, versions, context, work).from_nothing()
+
+
+def _is(one: object, other: object) -> bool:
+    return one is other
+
+
+class _Levels:
+    """One commit's way through a summed stratum. `now`: its relations as far as they are done."""
+
+    def __init__(
+        self,
+        schemas: Mapping[str, RelationSchema],
+        state: LevelsState,
+        versions: Versions,
+        context: Context,
+        work: RuleWork,
+    ):
+        self._schemas, self._state, self._versions = schemas, state, versions
+        self._context, self._work = copy(context), work
+        self._columns = sum_columns(state.rules)
+        resources, arena = context.resources, context.resources.arena
+        self._shapes = {name: _shape(schemas[name], at) for name, at in self._columns.items()}
+        self._sums = {
+            name: state.sums.get(name)
+            or AggregateState.empty(arena, self._shapes[name], resources.dictionary)
+            for name in self._columns
+        }
+        self._levels = {
+            name: state.levels.get(name)
+            or Tree.empty(arena, max(1, len(schemas[name].columns) - 1), 1)
+            for name in self._columns
+        }
+        self._pending: dict[str, list[tuple[Columns, np.ndarray]]] = {
+            name: [] for name in self._columns
+        }
+        reads = frozenset[str]().union(*(each.reads for each in state.contributions))
+        self._around = {name: versions[name] for name in reads}
+        self._highest = state.highest
+        self.now: dict[str, RelationVersion] = {name: versions[name] for name in self._columns}
+
+    # ── the two ways ──────────────────────────────────────────────────────────────────────────────
+    def followed(self) -> tuple[dict[str, Delta], LevelsState]:
+        """The stratum after the changes of what it reads."""
+        versions = self._versions
+        outside = {
+            name: delta for name, delta in versions.deltas.items() if name not in self._columns
+        }
+        self._limit = self._state.highest + _RISE
+        self._suspicious = True
+        for each in self._state.contributions:
+            if not each.reads.isdisjoint(outside):
+                self._take(each, *self._change(each, versions))
+        return self._finished()
+
+    def from_nothing(self) -> tuple[dict[str, Delta], LevelsState]:
+        """The stratum evaluated anew."""
+        arena = self._context.resources.arena
+        for name in self._columns:
+            self.now[name] = RelationVersion.empty(self._schemas[name], arena)
+        self._limit, self._suspicious = _RISE, False
+        for each in self._state.contributions:
+            if not each.sources:
+                self._take(each, *each.full(self._versions, self._context))
+        return self._finished()
+
+    def _finished(self) -> tuple[dict[str, Delta], LevelsState]:
+        started = self._context.budget.work
+        while any(self._pending.values()):
+            self._finish_level()
+            self._context.budget.spend(1)
+        deltas = {
+            name: self.now[name].difference(self._versions[name])
+            if self._suspicious
+            else self._versions[name].change_to(self.now[name].columns())
+            for name in self._columns
+        }
+        work = self._context.budget.work - started
+        state = replace(
+            self._state, sums=self._sums, levels=self._levels, highest=self._highest, work=work
+        )
+        return deltas, state
+
+    # ── one level ─────────────────────────────────────────────────────────────────────────────────
+    def _finish_level(self) -> None:
+        """Finish the pending groups of the least level, and pass their change on."""
+        waiting = {name: joined(pieces) for name, pieces in self._pending.items() if pieces}
+        levels = {
+            name: self._levels_of(name, self._key(name, rows))
+            for name, (rows, _) in waiting.items()
+        }
+        least = min(int(each.min()) for each in levels.values())
+        before, deltas = dict(self.now), dict[str, Delta]()
+        for name, (rows, signed) in waiting.items():
+            here = levels[name] == least
+            left = ~here
+            self._pending[name] = (
+                [([column[left] for column in rows], signed[left])] if left.any() else []
+            )
+            if here.any():
+                some = [column[here] for column in rows]
+                self._sums[name], moved = self._sums[name].advanced(some, signed[here])
+                delta = None if moved is None else moved.of(self._shapes[name].columns)
+                if delta is not None and len(delta):
+                    deltas[name] = delta
+                    self.now[name] = self.now[name].apply(delta)
+        if deltas:
+            self._pass_on(before, deltas)
+
+    def _pass_on(self, before: Mapping[str, RelationVersion], deltas: dict[str, Delta]) -> None:
+        versions = self._step(before, self.now, deltas)
+        for each in self._state.contributions:
+            if not each.reads.isdisjoint(deltas):
+                self._take(each, *self._change(each, versions))
+
+    def _step(
+        self,
+        before: Mapping[str, RelationVersion],
+        after: Mapping[str, RelationVersion],
+        deltas: dict[str, Delta],
+    ) -> Versions:
+        context = self._context
+        old, new = (Database({**self._around, **each}) for each in (before, after))
+        return Versions(old, new, deltas, context.resources.arena, context.tuning)
+
+    def _change(self, each: Contribution, versions: Versions) -> Assignments:
+        context = self._context
+        context.upkeep = versions.upkeep(context.resources.kept_orders, lambda _: False)
+        return each.change(versions, context, self._work)
+
+    def _take(self, each: Contribution, rows: Columns, signed: np.ndarray) -> None:
+        """Keep rows that come and go until their groups are finished, and raise the levels of the
+        groups that come.
+        """
+        if not len(signed):
+            return
+        self._work.assignments += len(signed)
+        self._pending[each.relation].append((rows[: each.width + 1], signed))
+        won = signed > 0
+        if won.any():
+            self._raise(each, [column[won] for column in rows])
+
+    # ── levels ────────────────────────────────────────────────────────────────────────────────────
+    def _key(self, name: str, rows: Columns) -> Columns:
+        """The group columns among the first columns of rows."""
+        return rows[: len(self._schemas[name].columns) - 1] or [np.zeros(len(rows[0]), np.int64)]
+
+    def _levels_of(self, name: str, key: Columns) -> np.ndarray:
+        return self._levels[name].lookup(key)[1][0]
+
+    def _raise(self, each: Contribution, rows: Columns) -> None:
+        """Raise the levels of groups above those that these rows rest on, and then all above."""
+        raised = self._raised(each, rows)
+        while raised:
+            self._context.budget.spend(1)
+            higher: dict[str, Columns] = {}
+            for name, keys in raised.items():
+                for other, more in self._above(name, keys).items():
+                    known = higher.get(other)
+                    higher[other] = more if known is None else union(known, more)
+            raised = higher
+
+    def _raised(self, each: Contribution, rows: Columns) -> dict[str, Columns]:
+        """Raise the groups of these rows; those that have been there, and are higher now."""
+        dictionary = self._context.resources.dictionary
+        wanted = np.zeros(len(rows[0]), np.int64)
+        for relation, key in each.groups(rows, dictionary):
+            key = key or [np.zeros(len(rows[0]), np.int64)]
+            wanted = np.maximum(wanted, self._levels_of(relation, key) + 1)
+        name, levels = each.relation, self._levels[each.relation]
+        *keys, highest = _highest(self._key(name, rows), wanted)
+        there, (now,) = levels.lookup(keys)
+        higher = ~there | (highest > now)
+        if not higher.any():
+            return {}
+        self._highest = max(self._highest, int(highest.max()))
+        if self._highest > self._limit:
+            self._look_for_cycles()
+        self._levels[name] = levels.apply([*(column[higher] for column in keys), highest[higher]])
+        again = higher & there
+        return {name: [column[again] for column in keys]} if again.any() else {}
+
+    def _above(self, name: str, keys: Columns) -> dict[str, Columns]:
+        """The groups that add up from these, and had to be raised for it."""
+        relation, width = self.now[name], len(self._schemas[name].columns) - 1
+        if not relation.count:
+            return {}
+        at = self._columns[name]
+        order = (*(place for place in range(width + 1) if place != at), at)
+        there, rows, _ = relation.tree(order).edge_rows(keys[:width])
+        by_place = dict(zip(order, (column[there] for column in rows), strict=True))
+        some = sort_rows([by_place[place] for place in range(width + 1)])
+        if not len(some[0]):
+            return {}
+        without = {**self.now, name: relation.apply(Delta.deletion(some))}
+        versions = self._step(without, self.now, {name: Delta.insertion(some)})
+        found: dict[str, Columns] = {}
+        for each in self._state.contributions:
+            if name in each.reads:
+                rows, signed = self._change(each, versions)
+                for other, more in (self._raised(each, rows) if len(signed) else {}).items():
+                    known = found.get(other)
+                    found[other] = more if known is None else union(known, more)
+        return found
+
+    # ── cycles ────────────────────────────────────────────────────────────────────────────────────
+    def _look_for_cycles(self) -> None:
+        """Raise GroupCycleError where groups depend on themselves; else levels may rise on."""
+        if self._suspicious:
+            raise _Suspicion
+        edges: dict[Group, set[Group]] = {}
+        dictionary = self._context.resources.dictionary
+        versions = self._step(self.now, self.now, {})
+        for each in self._state.contributions:
+            if not each.sources:
+                continue
+            rows, _ = each.full(versions, self._context)
+            targets = tuples_of(rows[: each.width], len(rows[0]))
+            for relation, key in each.groups(rows, dictionary):
+                for target, source in zip(targets, tuples_of(key, len(rows[0])), strict=True):
+                    edges.setdefault((each.relation, target), set()).add((relation, source))
+        cycle = cycle_of(edges)
+        if cycle:
+            raise self._error(cycle)
+        self._limit *= 4
+
+    def _error(self, cycle: Sequence[Group]) -> GroupCycleError:
+        """The error that names the groups of a cycle."""
+        dictionary = self._context.resources.dictionary
+        groups = [(name, self._values(name, key, dictionary)) for name, key in cycle]
+        return GroupCycleError.of(groups)
+
+    def _values(
+        self, name: str, key: tuple[int, ...], dictionary: Dictionary
+    ) -> tuple[object, ...]:
+        columns = self._schemas[name].columns
+        types = [type_ for at, (_, type_) in enumerate(columns) if at != self._columns[name]]
+        codes = [np.array([code], np.int64) for code in key[: len(types)]]
+        return to_tuples(types, codes, dictionary.texts(), rows=1)[0]
+
+
+def _shape(schema: RelationSchema, at: int) -> AggregateShape:
+    """The shape of a relation's head, over rows of its group and a value."""
+    variables = [RuleVariable(name, type_) for name, type_ in schema.columns]
+    key = [place for place in range(schema.arity) if place != at]
+    head = tuple(
+        AggregateTerm("sum", (Ref(at),), schema.columns[at][1]) if place == at else Ref(place)
+        for place in range(schema.arity)
+    )
+    atom = PositiveAtom(schema.name, tuple(Ref(place) for place in range(schema.arity)))
+    shape = AggregateShape.of(NormalRule(0, schema.name, head, tuple(variables), (atom,)))
+    assert shape.needed == (*key, at)
+    return shape
+
+
+def _highest(keys: Columns, levels: np.ndarray) -> Columns:
+    """The distinct keys, sorted, each with its highest level."""
+    rows = sort_rows([*keys, levels])
+    last = np.ones(len(rows[0]), np.bool_)
+    same = np.ones(len(rows[0]) - 1, np.bool_)
+    for column in rows[:-1]:
+        same &= column[1:] == column[:-1]
+    last[:-1] = ~same
+    return [column[last] for column in rows]

@@ -1,0 +1,274 @@
+"""Sums through recursion, and sums of several rules, against the reference engine after every step
+of random histories: rows, rules, cycles of groups, reopenings and branches.
+"""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lftj
+from lftj.proofs.sums import DependsOnItself
+from lftj.syntax import tree
+from lftj.syntax.parser import parse
+from tests.reference import ArithmeticFailure, evaluate
+
+Rows = dict[str, set[tuple[Any, ...]]]
+DECLARED = """
+.decl uses(x: number, y: number, n: number)
+.decl top(x: number, y: number, n: number)
+.decl need(x: number, y: number, n: number)
+.decl other(x: number, y: number, n: number)
+.decl much(x: number, n: number)
+much(x, count()) :- need(x, _, n), n > 3.
+"""
+PROGRAMS = {
+    "linear": [
+        "need(x, y, n) :- top(x, y, n).",
+        "need(x, z, sum(n * m)) :- need(x, y, n), uses(y, z, m).",
+        "need(x, z, sum(m)) :- need(x, y, _), uses(y, z, m), m > 1.",
+    ],
+    "mutual": [
+        "need(x, y, sum(n)) :- top(x, y, n).",
+        "other(x, z, sum(n * m)) :- need(x, y, n), uses(y, z, m).",
+        "need(x, z, sum(n + m)) :- other(x, y, n), uses(y, z, m), !top(z, x, m).",
+        "other(x, x, n) :- top(x, _, n), n != 2.",
+    ],
+    "twice": [
+        "need(x, y, n) :- uses(x, y, n), x < y.",
+        "need(x, z, sum(n * m)) :- need(x, y, n), need(y, z, m), top(_, y, _).",
+    ],
+    "counts": [
+        "need(x, y, n) :- top(x, y, n).",
+        "need(z, x, count()) :- need(x, y, _), uses(y, z, _).",
+    ],
+    "flat": [
+        "need(x, y, sum(n)) :- uses(x, y, n).",
+        "need(x, y, sum(n)) :- top(y, x, n).",
+        "need(x, 0, n) :- top(x, _, n).",
+    ],
+}
+NAMES = ("need", "other", "much")
+
+
+def _wanted(rules: list[str], facts: Rows) -> Rows | None:
+    program = parse(DECLARED + "".join(rules))
+    try:
+        return evaluate(tree.ParsedProgram(program.clauses), facts)
+    except (DependsOnItself, ArithmeticFailure):
+        return None
+
+
+def _drawn(facts: Rows, drawn: random.Random) -> dict[str, tuple[set[Any], set[Any]]]:
+    changes: dict[str, tuple[set[Any], set[Any]]] = {}
+    for name in drawn.choice([["uses"], ["top"], ["uses", "top"]]):
+        rows = facts[name]
+        gone = {drawn.choice(sorted(rows)) for _ in range(drawn.randint(0, 2)) if rows}
+        come = set[Any]()
+        for _ in range(drawn.randint(1, 2)):
+            x, y = drawn.randrange(7), drawn.randrange(7)
+            if drawn.random() < 0.85:
+                x, y = min(x, y), max(x, y)
+            come.add((x, y, drawn.randint(-1, 3)))
+        changes[name] = gone - come, come
+    return changes
+
+
+def _committed(workspace: Any, changes: dict[str, tuple[set[Any], set[Any]]]) -> bool:
+    try:
+        with workspace.transaction() as tx:
+            for name, (gone, come) in changes.items():
+                tx.delete(name, list(gone))
+                tx.insert(name, list(come))
+    except lftj.GroupCycleError:
+        return False
+    return True
+
+
+def _check(workspace: Any, wanted: Rows, where: object) -> None:
+    for name in NAMES:
+        assert set(workspace[name].fetchall()) == wanted[name], (where, name)
+    assert workspace.verify() == [], where
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize("seed", range(3))
+def test_histories_with_cycles_of_groups(program: str, seed: int, tmp_path: Path) -> None:
+    drawn = random.Random(seed)
+    path, options = tmp_path / "w.lftj", dict[str, Any](durability="off")
+    workspace: Any = lftj.connect(path, **options)
+    workspace.add_rules(DECLARED)
+    handles = {rule: workspace.add_rule(rule) for rule in PROGRAMS[program]}
+    facts: Rows = {"uses": set(), "top": set()}
+    refused = 0
+    for step in range(30):
+        kind = drawn.choice(["change"] * 7 + ["rule", "reopen", "branch"])
+        if kind == "rule" and len(handles) > 1:
+            rule = drawn.choice(sorted(handles))
+            workspace.remove_rule(handles.pop(rule))
+            wanted = _wanted([*handles], facts)
+            assert wanted is not None
+            _check(workspace, wanted, (seed, step, "removed"))
+            handles[rule] = workspace.add_rule(rule)
+        elif kind == "reopen":
+            workspace.close()
+            workspace = lftj.connect(path, **options)
+        elif kind == "branch":
+            branch = workspace.branch("trial")
+            changes = _drawn(facts, drawn)
+            after = dict(facts)
+            for name, (gone, come) in changes.items():
+                after[name] = facts[name] - gone | come
+            if _committed(branch, changes):
+                facts = after
+                workspace.merge(branch)
+            branch.drop()
+        else:
+            changes = _drawn(facts, drawn)
+            after = {
+                name: rows - changes[name][0] | changes[name][1] if name in changes else rows
+                for name, rows in facts.items()
+            }
+            done = _committed(workspace, changes)
+            assert done == (_wanted([*handles], after) is not None), (seed, step)
+            refused += not done
+            facts = after if done else facts
+        wanted = _wanted([*handles], facts)
+        assert wanted is not None
+        _check(workspace, wanted, (seed, step, kind))
+    workspace.close()
+
+
+def test_cycles_of_groups_are_looked_for_after_the_whole_transaction() -> None:
+    workspace = lftj.connect()
+    workspace.add_rules(DECLARED + "".join(PROGRAMS["linear"]))
+    workspace.load("top", [(0, 1, 1)])
+    workspace.load("uses", [(1, 2, 2), (2, 3, 3)])
+    before = sorted(workspace["need"].fetchall())
+    with pytest.raises(lftj.GroupCycleError, match=r"need\(0, 1, …\) ← ") as caught:
+        workspace.load("uses", [(3, 1, 1)])
+    assert caught.value.code == "E302"
+    assert sorted(caught.value.groups) == [("need", (0, each)) for each in (1, 2, 3)]
+    assert sorted(workspace["need"].fetchall()) == before
+    with workspace.transaction() as tx:
+        tx.insert("uses", [(3, 1, 1)])
+        tx.delete("uses", [(1, 2, 2)])
+    assert workspace["need"].fetchall() == [(0, 1, 1)]
+    with workspace.transaction() as tx:  # what lost its ground in the commit makes no cycle
+        tx.insert("uses", [(1, 2, 2)])
+        tx.delete("uses", [(2, 3, 3)])
+        tx.delete("top", [(0, 1, 1)])
+        tx.insert("top", [(0, 2, 5)])
+    assert sorted(workspace["need"].fetchall()) == [(0, 2, 5)]
+    assert workspace.verify() == []
+
+
+def test_a_sum_of_nothing_but_zeros_stays_and_cycles_of_zeros_are_cycles() -> None:
+    workspace = lftj.connect()
+    workspace.add_rules(DECLARED + "".join(PROGRAMS["linear"][:2]))
+    workspace.load("top", [(0, 1, 4)])
+    workspace.load("uses", [(1, 2, 1), (1, 2, -1), (2, 3, 7)])
+    assert sorted(workspace["need"].fetchall()) == [(0, 1, 4), (0, 2, 0), (0, 3, 0)]
+    with pytest.raises(lftj.GroupCycleError):
+        workspace.load("uses", [(3, 2, 0)])
+    with workspace.transaction() as tx:
+        tx.delete("uses", [(1, 2, -1)])
+    assert sorted(workspace["need"].fetchall()) == [(0, 1, 4), (0, 2, 4), (0, 3, 28)]
+
+
+def test_floats_are_exact_whatever_happened_before() -> None:
+    workspace = lftj.connect()
+    workspace.add_rules(
+        ".decl e(x: number, y: number, w: float) .decl f(x: number, s: float) "
+        ".decl s(x: number) f(x, 1.0) :- s(x). f(y, sum(s * w)) :- f(x, s), e(x, y, w)."
+    )
+    workspace.load("s", [(0,)])
+    workspace.load("e", [(0, 1, 0.1), (0, 2, 1e18), (1, 3, 1.0), (2, 3, 1.0), (0, 3, -1e18)])
+    assert dict(workspace["f"].fetchall())[3] == 0.1
+    with workspace.transaction() as tx:
+        tx.delete("e", [(2, 3, 1.0), (0, 3, -1e18)])
+    assert dict(workspace["f"].fetchall())[3] == 0.1
+    assert workspace.verify() == []
+
+
+def test_a_long_chain_is_no_cycle() -> None:
+    workspace = lftj.connect()
+    workspace.add_rules(
+        ".decl e(x: number, y: number) .decl s(x: number) .decl w(x: number, n: number) "
+        "w(x, 1) :- s(x). w(y, sum(n)) :- w(x, n), e(x, y)."
+    )
+    workspace.load("e", [(x, x + 1) for x in range(600)])
+    workspace.load("s", [(0,), (300,)])
+    assert dict(workspace["w"].fetchall())[600] == 2
+    workspace.load("e", [(0, 600), (200, 400)])
+    assert dict(workspace["w"].fetchall())[600] == 4
+    assert workspace.verify() == []
+    with pytest.raises(lftj.GroupCycleError) as caught:
+        workspace.load("e", [(600, 0)])
+    assert len(str(caught.value)) < 1000
+
+
+def test_each_changed_group_is_summed_once() -> None:
+    """Work in proportion to the groups that change, and not to all."""
+    workspace = lftj.connect()
+    workspace.add_rules(DECLARED + "".join(PROGRAMS["linear"][:2]))
+    wide = 40
+    rows = [
+        (level * wide + x, (level + 1) * wide + (x * 7 + k) % wide, 1 + k)
+        for level in range(6) for x in range(wide) for k in range(3)
+    ]  # fmt: skip
+    workspace.load("uses", rows)
+    workspace.load("top", rows)
+    with workspace.transaction() as tx:
+        tx.delete("uses", [rows[-1]])
+        tx.insert("uses", [(*rows[-1][:2], 9)])
+    changed = len(tx.changes("need")) // 2
+    profile = workspace.profile(last=1)
+    (steps,) = profile[profile["relation"] == "need"]["steps"]
+    assert changed > 100
+    assert steps < 60 * changed
+
+
+def test_a_row_of_one_rule_is_explained_and_one_of_several_is_refused() -> None:
+    workspace = lftj.connect()
+    workspace.add_rules(DECLARED + "".join(PROGRAMS["linear"][:2]))
+    workspace.load("top", [(0, 1, 2), (0, 2, 5)])
+    workspace.load("uses", [(1, 2, 3), (2, 3, 1)])
+    assert sorted(workspace["need"].fetchall()) == [(0, 1, 2), (0, 2, 11), (0, 3, 11)]
+    assert "by need(x, y, n) :- top(x, y, n)." in str(workspace.explain("need", (0, 1, 2)))
+    for row in [(0, 2, 11), (0, 3, 11)]:
+        with pytest.raises(lftj.ExplanationError, match="several rules add up") as caught:
+            workspace.explain("need", row)
+        assert caught.value.code == "E365"
+    with workspace.transaction() as tx:
+        tx.delete("top", [(0, 2, 5)])
+    proof = workspace.explain("need", (0, 3, 6))
+    assert "sum(n * m) = 6, over 1 assignment" in str(proof)
+    lftj.check_proof(proof, {name: workspace[name].fetchall() for name in ("top", "uses")})
+
+
+@pytest.mark.parametrize("by", ["duckdb", "spark"])
+def test_sql_refuses_it_by_name(by: str) -> None:
+    with pytest.raises(lftj.SqlError, match="several rules add up, in `need`"):
+        lftj.to_sql(DECLARED + "".join(PROGRAMS["linear"]), by)
+
+
+@pytest.mark.parametrize(
+    ("rules", "code"),
+    [
+        ("need(x, y, sum(n)) :- need(x, y, n), !need(y, x, n).", "E150"),
+        ("need(x, y, sum(n)) :- uses(x, y, m), n = count : { need(x, _, m) }.", "E151"),
+        ("need(x, y, sum(n)) :- other(x, y, n). other(x, y, n) :- need(x, y, n).", "E151"),
+        ("need(x, y, min(n)) :- uses(x, y, n). need(x, y, n) :- top(x, y, n).", "E163"),
+        ("need(x, sum(n), n) :- uses(x, y, n). need(x, y, sum(n)) :- top(x, y, n).", "E163"),
+        ("need(x, y, sum(n)) :- uses(x, y, n). need(1, 2, 3).", "E163"),
+        ("need(x, y, sum(n)) :- uses(x, y, n). need(x, y, max(n)) :- top(x, y, n).", "E163"),
+    ],
+)
+def test_what_does_not_add_up_is_refused(rules: str, code: str) -> None:
+    with pytest.raises(lftj.ProgramErrors) as caught:
+        lftj.connect().add_rules(DECLARED.partition("much(x, count())")[0] + rules)
+    assert {error.code for error in caught.value.errors} == {code}
