@@ -31,7 +31,10 @@ from lftj.syntax import tree
 from lftj.types.sources import is_hidden
 from lftj.views.ways import WAYS
 
-AGGREGATES = ("count", "sum", "min", "max", "mean", "concat", "stddev", "any")
+AGGREGATES = (
+    "count", "sum", "min", "max", "mean", "concat", "stddev", "any", "count_distinct", "arg_min",
+    "arg_max", "first", "last", "median", "quantile", "quantile_disc",
+)  # fmt: skip
 TYPES = ("int", "float", "str", "bool", "date", "timestamp", "decimal")
 ALWAYS = (
     *(f"aggregate in head: {each}" for each in AGGREGATES),

@@ -9,7 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from lftj.functions.aggregates import AGGREGATES, COUNTS, EXTREMES, GREATEST, TOTALS, StateKind
+from lftj.functions.aggregates import (
+    AGGREGATES,
+    COUNTS,
+    EXTREMES,
+    GREATEST,
+    TOTALS,
+    StateKind,
+    written_over,
+)
 from lftj.functions.bits import BITS
 from lftj.functions.conditional import IF
 from lftj.functions.conditions import CONDITIONS
@@ -17,6 +25,7 @@ from lftj.functions.conversions import CONVERSIONS
 from lftj.functions.dates import DATES
 from lftj.functions.floats import FLOATS
 from lftj.functions.fold import State, negated, summed
+from lftj.functions.in_order import Place
 from lftj.functions.numbers import NUMBERS
 from lftj.functions.patterns import translated
 from lftj.functions.ranges import RANGE
@@ -93,6 +102,7 @@ __all__ = [
     "Function",
     "Functor",
     "Operator",
+    "Place",
     "Sql",
     "State",
     "StateKind",
@@ -103,4 +113,5 @@ __all__ = [
     "negated",
     "summed",
     "translated",
+    "written_over",
 ]

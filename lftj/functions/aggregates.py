@@ -4,11 +4,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum, auto
 
 from lftj.functions.deviation import deviation
 from lftj.functions.fold import Fold
+from lftj.functions.in_order import AT, BETWEEN, DIFFERENT, FIRST, LAST, InOrder
 from lftj.functions.record import Sql
 from lftj.scantree.frozen import frozen
 from lftj.types import BOOL, FLOAT, INT, MAX_DECIMAL_PRECISION, STR, Type, decimal
@@ -16,7 +17,8 @@ from lftj.types import BOOL, FLOAT, INT, MAX_DECIMAL_PRECISION, STR, Type, decim
 
 class StateKind(Enum):
     """StateKind that a group keeps for an aggregate: the number of its assignments, a total of
-    numbers, the least or the greatest value, its texts in order, or that of a `Fold`.
+    numbers, the least or the greatest value, its texts in order, its rows in order, or that of a
+    `Fold`.
     """
 
     COUNT = auto()
@@ -24,6 +26,7 @@ class StateKind(Enum):
     LEAST = auto()
     GREATEST = auto()
     TEXTS = auto()
+    ORDERED = auto()
     FOLD = auto()
 
 
@@ -35,12 +38,14 @@ class Aggregate:
     it does not take them; `over`: the types that it takes, in words. `form`: what to write in a
     head, for hints; `wanted`: the number of arguments in words. `of_sql`: names that it has in SQL.
     `braces`: it stands in bodies too. `word`: no variable has its name. `fold`: its state over
-    values of a type, where no other kind is its. `divided`: a total is divided by the number of
-    assignments. `of_nothing`: the value of a group without assignments, as a whole number, where 0
-    is `false`; None where it has none. `alike`: its value is of the type of what it aggregates, so
-    constants take the type that is expected of it. `together`: the aggregate that puts results of
-    parts of a group together, exact for all types but floats; None where there is none. `parted`:
-    parts of a group have shares of it. `sql`: None where it depends on more than types.
+    values of a type, where no other kind is its. `in_order`: what is read of rows in order.
+    `constant`: the place of an argument that is a constant, `types`: the types that arguments have
+    to be of, by place. `divided`: a total is divided by the number of assignments. `of_nothing`:
+    the value of a group without assignments, as a whole number, where 0 is `false`; None where it
+    has none. `alike`: its value is of the type of what it aggregates, so constants take the type
+    that is expected of it. `together`: the aggregate that puts results of parts of a group
+    together, exact for all types but floats; None where there is none. `parted`: parts of a group
+    have shares of it. `sql`: None where it depends on more than types.
 
     A group for which a `fold` has no value has no row, as a body has none for which it is asked;
     such an aggregate is a float.
@@ -57,6 +62,9 @@ class Aggregate:
     braces: bool = True
     word: bool = False
     fold: Callable[[Type], Fold] | None = None
+    in_order: InOrder | None = None
+    constant: int | None = None
+    types: tuple[Type | None, ...] = ()
     divided: bool = False
     of_nothing: int | None = None
     alike: bool = False
@@ -68,7 +76,9 @@ class Aggregate:
     @property
     def in_braces(self) -> str:
         """The way to write it in a body."""
-        return f"{self.name}{' x' * bool(self.arguments)} : {{ … }}"
+        if self.takes(1) or not self.arguments:
+            return f"{self.name}{' x' * bool(self.arguments)} : {{ … }}"
+        return f"{self.form} : {{ … }}"
 
     @property
     def direction(self) -> int:
@@ -92,6 +102,13 @@ def _sum_type(argument: Type | None) -> Type | None:
 
 def _float_of_numbers(argument: Type | None) -> Type | None:
     return FLOAT if argument is not None and argument.numeric else None
+
+
+def _between(argument: Type | None) -> Type | None:
+    """The type of what lies between two values: that of decimals, else a float."""
+    if argument is None or not argument.numeric:
+        return None
+    return argument if argument.name == "decimal" else FLOAT
 
 
 COUNT = Aggregate(
@@ -170,6 +187,8 @@ CONCAT = Aggregate(
     form="concat(s), concat(s, separator) or concat(s, separator, order keys…)",
     wanted="at least one argument",
     braces=False,
+    constant=1,
+    types=(STR, STR),
     parted=False,
 )
 
@@ -200,9 +219,134 @@ ANY = Aggregate(
     sql="bool_or({0})",
 )
 
+COUNT_DISTINCT = Aggregate(
+    name="count_distinct",
+    arguments=("value",),
+    line="The number of different values.",
+    state=StateKind.ORDERED,
+    result=lambda argument: None if argument is None else INT,
+    form="count_distinct(x)",
+    in_order=DIFFERENT,
+    of_nothing=0,
+    parted=False,
+    sql="count(DISTINCT {0})",
+)
+ARG_MIN = Aggregate(
+    name="arg_min",
+    arguments=("value", "key"),
+    line="The value where the key is least; of several the least value.",
+    state=StateKind.ORDERED,
+    result=lambda argument: argument,
+    form="arg_min(x, key)",
+    wanted="2 arguments",
+    of_sql=("argmin", "min_by"),
+    in_order=FIRST,
+    alike=True,
+    parted=False,
+)
+ARG_MAX = Aggregate(
+    name="arg_max",
+    arguments=("value", "key"),
+    line="The value where the key is greatest; of several the greatest value.",
+    state=StateKind.ORDERED,
+    result=lambda argument: argument,
+    form="arg_max(x, key)",
+    wanted="2 arguments",
+    of_sql=("argmax", "max_by"),
+    in_order=LAST,
+    alike=True,
+    parted=False,
+)
+FIRST_VALUE = Aggregate(
+    name="first",
+    arguments=("value", "key", "…"),
+    line="The value of the first row in ascending order of the keys, then of the values.",
+    state=StateKind.ORDERED,
+    result=lambda argument: argument,
+    form="first(x, key)",
+    wanted="at least 2 arguments",
+    of_sql=("first_value",),
+    in_order=FIRST,
+    alike=True,
+    parted=False,
+)
+LAST_VALUE = Aggregate(
+    name="last",
+    arguments=("value", "key", "…"),
+    line="The value of the last row in ascending order of the keys, then of the values.",
+    state=StateKind.ORDERED,
+    result=lambda argument: argument,
+    form="last(x, key)",
+    wanted="at least 2 arguments",
+    of_sql=("last_value",),
+    in_order=LAST,
+    alike=True,
+    parted=False,
+)
+MEDIAN = Aggregate(
+    name="median",
+    arguments=("value",),
+    line="The value in the middle, or half-way between the two in the middle: of decimals a "
+    "decimal, exact, then rounded half to even; of others the nearest float.",
+    state=StateKind.ORDERED,
+    result=_between,
+    form="median(x)",
+    over=_NUMBERS,
+    in_order=BETWEEN.at_half,
+    parted=False,
+    sql={
+        "duckdb": "quantile_cont(CAST({0} AS DOUBLE), 0.5)",
+        "spark": "percentile(CAST({0} AS DOUBLE), 0.5)",
+    },
+)
+QUANTILE = Aggregate(
+    name="quantile",
+    arguments=("value", "share"),
+    line="The value below which this share of the values lies, a constant from 0 to 1, where need "
+    "be between two of them; rounded as the median.",
+    state=StateKind.ORDERED,
+    result=_between,
+    form="quantile(x, 0.95)",
+    over=_NUMBERS,
+    wanted="2 arguments",
+    of_sql=("percentile", "percentile_cont", "quantile_cont"),
+    in_order=BETWEEN,
+    constant=1,
+    types=(None, FLOAT),
+    parted=False,
+    sql={
+        "duckdb": "quantile_cont(CAST({0} AS DOUBLE), {1})",
+        "spark": "percentile(CAST({0} AS DOUBLE), {1})",
+    },
+)
+QUANTILE_DISC = Aggregate(
+    name="quantile_disc",
+    arguments=("value", "share"),
+    line="The least of the values for which this share of all is not greater, a constant from 0 "
+    "to 1.",
+    state=StateKind.ORDERED,
+    result=lambda argument: argument,
+    form="quantile_disc(x, 0.95)",
+    wanted="2 arguments",
+    of_sql=("percentile_disc",),
+    in_order=AT,
+    constant=1,
+    types=(None, FLOAT),
+    alike=True,
+    parted=False,
+    sql={
+        "duckdb": "quantile_disc({0}, {1})",
+        "spark": "percentile_disc({1}) WITHIN GROUP (ORDER BY {0})",
+    },
+)
+
 AGGREGATES: Mapping[str, Aggregate] = {
-    each.name: each for each in (COUNT, SUM, MIN, MAX, MEAN, CONCAT, STDDEV, ANY)
-}
+    each.name: each
+    for each in (
+        COUNT, SUM, MIN, MAX, MEAN, CONCAT, STDDEV, ANY, COUNT_DISTINCT, ARG_MIN, ARG_MAX,
+        FIRST_VALUE, LAST_VALUE, MEDIAN, QUANTILE, QUANTILE_DISC,
+    )
+}  # fmt: skip
 """All built-in aggregates, by name."""
 
 IN_BRACES: Mapping[str, Aggregate] = {
@@ -229,6 +373,13 @@ def listed(names: Iterable[str], last: str = "and") -> str:
     """Names in words, in the order of the records."""
     *first, end = [name for name in AGGREGATES if name in set(names)]
     return f"{', '.join(first)} {last} {end}" if first else end
+
+
+def written_over(args: Sequence[str]) -> str:
+    """The arguments of an aggregate of a body, as they stand between its name and the colon."""
+    if len(args) > 1:
+        return f"({', '.join(args)})"
+    return f" {args[0]}" if args else ""
 
 
 def takes(function: str) -> str:

@@ -12,6 +12,7 @@ order:
 | `LEAST`, `GREATEST` | rows (group, value), counted | `aggregate` | `ordered_rows` |
 | the same, of many rows | results, until one is erased | `grouping` | `unordered_extremes` |
 | `TEXTS` | rows (group, keys, text), counted | `concatenation` | `ordered_rows`, `scans` |
+| `ORDERED` | rows (group, keys, value), counted | `in_order` | `ordered_rows` |
 | `FOLD`, a user's, with an inverse | a total | `user`, `built_in` | `user_totals` |
 | the same without | rows (group, arguments), counted | `user` | `ordered_rows`, `scans` |
 
@@ -30,6 +31,7 @@ from lftj.heads.aggregate_shape import AggregateCall
 from lftj.heads.built_in import fold_of
 from lftj.heads.concatenation import grouped_concatenations
 from lftj.heads.float_sum import float_results, grouped_sums
+from lftj.heads.in_order import grouped_in_order
 from lftj.heads.integer_sum import grouped_totals, integer_results
 from lftj.heads.support import group_sizes
 from lftj.heads.user import UserAggregate, grouped_folds
@@ -187,10 +189,16 @@ def _texts(call: AggregateCall, groups: _Groups) -> np.ndarray:
     return grouped_concatenations(args, call.types, groups.counts, groups.starts, groups.dictionary)
 
 
+def _ordered(call: AggregateCall, groups: _Groups) -> np.ndarray:
+    args, rows = groups.args(call), (groups.counts, groups.starts, groups.dictionary)
+    return grouped_in_order(call.function, args, call.types, *rows, groups.name)
+
+
 _BY_STATE: dict[StateKind, Callable[[AggregateCall, _Groups], np.ndarray]] = {
     StateKind.COUNT: _count,
     StateKind.TOTAL: _total,
     StateKind.LEAST: _extreme,
     StateKind.GREATEST: _extreme,
     StateKind.TEXTS: _texts,
+    StateKind.ORDERED: _ordered,
 }

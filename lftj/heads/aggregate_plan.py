@@ -8,11 +8,13 @@ exact integer totals keep there.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from lftj.functions.aggregates import AGGREGATES, COUNTS, EXTREMES, TOTALS
 from lftj.heads.aggregate_shape import AggregateShape, CallShape, Surroundings
 from lftj.heads.built_in import fold_of
 from lftj.heads.float_sum import FloatTotals
+from lftj.heads.in_order import reading
 from lftj.heads.integer_sum import IntegerTotals
 from lftj.heads.kept import Kept
 from lftj.heads.ordered_rows import OrderedRows, ordered_args
@@ -142,8 +144,8 @@ def _plan_unordered_extremes(
 def _plan_ordered_rows(
     shape: AggregateShape, arena: Arena, surroundings: Surroundings, serving: _KeptBy
 ) -> None:
-    """One tree for each list of arguments, but none for the argument of a `min` or `max` with which
-    another list begins.
+    """One tree for each list of arguments, but none for the argument of a `min`, `max` or quantile
+    with which another list begins.
     """
     wanted: dict[tuple[int, ...], list[CallShape]] = {}
     for call in shape.calls:
@@ -151,18 +153,26 @@ def _plan_ordered_rows(
             wanted.setdefault(ordered_args(call), []).append(call)
     for args in list(wanted):
         longer = next((other for other in wanted if other[:1] == args and other != args), None)
-        if longer is not None and all(call.function in EXTREMES for call in wanted[args]):
+        if longer is not None and all(map(_read_by_first, wanted[args])):
             wanted[longer] += wanted.pop(args)
     for args, calls in wanted.items():
         types = tuple(shape.types[arg] for arg in args)
-        empty = OrderedRows.empty(arena, shape.width, args, types, {})
+        weighed = any(read.by_share for call in calls if (read := reading(call.function)))
+        empty = OrderedRows.empty(arena, shape.width, args, types, weighed=weighed)
         scans = {
             call: _scan(call, empty, surroundings)
             for call in calls
-            if call.function not in EXTREMES
+            if call.function not in EXTREMES and reading(call.function) is None
         }
-        state = OrderedRows.empty(arena, shape.width, args, types, scans)
-        serving.update(dict.fromkeys(calls, state))
+        serving.update(dict.fromkeys(calls, replace(empty, scans=scans)))
+
+
+def _read_by_first(call: CallShape) -> bool:
+    """Test for a call whose rows may be divided by further columns: an extreme, or what lies at a
+    share of the assignments.
+    """
+    read = reading(call.function)
+    return call.function in EXTREMES or (read is not None and read.by_share)
 
 
 def _scan(call: CallShape, rows: OrderedRows, surroundings: Surroundings) -> Scan:
@@ -173,5 +183,5 @@ def _scan(call: CallShape, rows: OrderedRows, surroundings: Surroundings) -> Sca
         args = [places[arg] for arg in call.args]
         return Fold.of(dictionary, fold, args, call.types, call.result)
     text, *more = call.args
-    separator = places[more[0]] if more and call.separator is None else call.separator or ""
+    separator = places[more[0]] if more and call.constant is None else str(call.constant or "")
     return Concatenation.of(dictionary, places[text], separator)

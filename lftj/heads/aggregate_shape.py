@@ -10,7 +10,7 @@ from operator import attrgetter
 
 import numpy as np
 
-from lftj.functions.aggregates import TEXTS
+from lftj.functions.aggregates import AGGREGATES
 from lftj.heads.user import NO_VALUE, UserAggregate
 from lftj.heads.values import group_name
 from lftj.program.normal_form import AggregateTerm, NormalRule, Ref, Value
@@ -25,14 +25,14 @@ class CallShape:
     """One aggregated head column: the function, the positions of its arguments among the columns,
     their types, the type of the result.
 
-    `separator`: that of a `concat` whose separator is one for all rows.
+    `constant`: the argument that is one for all rows, such as the separator of a `concat`.
     """
 
     function: str
     args: tuple[int, ...]
     types: tuple[Type, ...]
     result: Type
-    separator: str | None = None
+    constant: object = None
 
 
 @frozen(slots=True)
@@ -169,8 +169,9 @@ def _call(
     constants: Mapping[int, object],
 ) -> CallShape:
     args = tuple(place[argument.variable] for argument in term.args)
-    separator = (
-        constants.get(term.args[1].variable) if term.function in TEXTS and len(args) > 1 else None
-    )
-    assert separator is None or isinstance(separator, str)
-    return CallShape(term.function, args, tuple(types[arg] for arg in args), term.type, separator)
+    known = AGGREGATES.get(term.function)
+    fixed = None if known is None else known.constant
+    constant = None
+    if fixed is not None and len(args) > fixed:
+        constant = constants.get(term.args[fixed].variable)
+    return CallShape(term.function, args, tuple(types[arg] for arg in args), term.type, constant)

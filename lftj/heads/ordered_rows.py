@@ -1,5 +1,5 @@
-"""The kept state of `min`, `max`, `concat` and users' semigroups: the rows of every group in the
-order of their values [LFTJ-IVM 2.3.3].
+"""The kept state of `min`, `max`, `concat`, of what is read of rows in order, such as `median`, and
+of users' semigroups: the rows of every group in the order of their values [LFTJ-IVM 2.3.3].
 
 A scan tree keyed (group…, argument…) with support counts. Codes order as values do, but for
 strings: these stand as two columns, the label that orders them (`text_order`) and the code. So the
@@ -15,25 +15,31 @@ from dataclasses import field, replace
 import numpy as np
 
 from lftj.functions.aggregates import GREATEST, TEXTS
+from lftj.functions.in_order import InOrder, Place
 from lftj.heads.aggregate_shape import CallShape
 from lftj.heads.changes import net_changes
+from lftj.heads.in_order import between, places_read, reading
 from lftj.heads.kept import Advance, GroupChange
 from lftj.heads.scans import Scan
 from lftj.heads.support_state import SupportState
 from lftj.heads.text_order import TextOrder
 from lftj.scantree import Arena, after_prefix
 from lftj.scantree.frozen import frozen
+from lftj.scantree.weights import at_weights, rows_with
 from lftj.storage.delta import Columns
 from lftj.types import Type
 
 
 def ordered_args(call: CallShape) -> tuple[int, ...]:
     """The arguments of a call in the order in which they order its rows: the keys of `concat` come
-    first, then its text, and its separator where that is not the same for all rows.
+    first, then its text, and its separator where that is not the same for all rows; likewise keys
+    before the value of others.
     """
-    if call.function not in TEXTS:
+    if call.function in TEXTS:
+        return (*call.args[2:], *call.args[: 2 if call.constant is None else 1])
+    if (read := reading(call.function)) is None:
         return call.args
-    return (*call.args[2:], *call.args[: 2 if call.separator is None else 1])
+    return call.args[:1] if read.by_share else tuple(dict.fromkeys((*call.args[1:], call.args[0])))
 
 
 @frozen(slots=True)
@@ -57,11 +63,17 @@ class OrderedRows:
         width: int,
         args: tuple[int, ...],
         types: tuple[Type, ...],
-        scans: Mapping[CallShape, Scan],
+        *,
+        weighed: bool = False,
     ) -> OrderedRows:
-        """No rows."""
+        """No rows. `weighed`: they are found by the number of an assignment too."""
         columns = width + len(args) + sum(type.name == "str" for type in types)
-        return OrderedRows(width, args, types, SupportState.empty(arena, columns), scans)
+        return OrderedRows(width, args, types, SupportState.empty(arena, columns, weighed=weighed))
+
+    @property
+    def weighed(self) -> bool:
+        """Test for rows that are found by the number of an assignment."""
+        return bool(self.rows.tree.aggregates)
 
     @property
     def memory(self) -> Mapping[str, int]:
@@ -129,20 +141,42 @@ class OrderedRows:
             if type.name == "str":
                 code = self.code_column(arg)
                 columns[code - 1] = order.labelled(columns[code])
-        return replace(
-            self, rows=SupportState.build(self.rows.tree.arena, columns, counts), epoch=order.epoch
-        )
+        empty = SupportState.empty(self.rows.tree.arena, len(columns), weighed=self.weighed)
+        return replace(self, rows=empty.holding(columns, counts), epoch=order.epoch)
 
     # ── results ───────────────────────────────────────────────────────────────────────────────────
     def results(self, call: CallShape, change: GroupChange) -> np.ndarray:
         """The codes of a call's results in the groups of a change, after it."""
-        groups = change.groups[: self.width]
-        tree = self.rows.tree
-        if call not in self.scans:
-            _, columns, pages = tree.edge_rows(groups, last=call.function in GREATEST)
-            change.work.pages += pages
-            return columns[self.code_column(0)]
-        scan = self.scans[call]
+        if call in self.scans:
+            return self._scanned(call, change)
+        groups, tree = change.groups[: self.width], self.rows.tree
+        read = reading(call.function)
+        if read is not None and read.by_share:
+            return self._at_share(call, read, groups, change)
+        if read is not None and read.place is Place.DIFFERENT:
+            change.work.count(tree, 2 * len(change.sizes))
+            return rows_with(tree, groups, len(change.sizes))
+        last = call.function in GREATEST or (read is not None and read.place is Place.LAST)
+        _, columns, pages = tree.edge_rows(groups, last=last)
+        change.work.pages += pages
+        return columns[self.code_column(self.args.index(call.args[0]))]
+
+    def _at_share(
+        self, call: CallShape, read: InOrder, groups: np.ndarray, change: GroupChange
+    ) -> np.ndarray:
+        tree, column = self.rows.tree, self.code_column(self.args.index(call.args[0]))
+        places = places_read(read, call.constant, change.sizes)
+        low = high = at_weights(tree, groups, places.first, column)
+        change.work.count(tree, 3 * len(change.sizes))
+        if read.place is Place.AT:
+            return low
+        if (places.second != places.first).any():
+            change.work.count(tree, 3 * len(change.sizes))
+            high = at_weights(tree, groups, places.second, column)
+        return between(places, low, high, call.types[0], call.function, change.name)
+
+    def _scanned(self, call: CallShape, change: GroupChange) -> np.ndarray:
+        groups, tree, scan = change.groups[: self.width], self.rows.tree, self.scans[call]
         if change.first:
             return scan.grouped(call, change)
         codes = np.zeros(len(change.sizes), np.int64)

@@ -118,6 +118,7 @@ class _Refitting:
                 isinstance(wanted, OrderedRows)
                 and isinstance(old, OrderedRows)
                 and self._renumbered(old.args) == wanted.args
+                and wanted.weighed <= old.weighed
             ):
                 scans = {
                     call: self._scan_before(old, call) or scan
@@ -174,7 +175,7 @@ class _Refitting:
         needed = {
             arg
             for call in mine
-            for arg in (call.args if call.separator is None else (call.args[0], *call.args[2:]))
+            for arg in (call.args if call.constant is None else (call.args[0], *call.args[2:]))
         }
         source = next(
             (

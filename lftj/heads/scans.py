@@ -70,8 +70,8 @@ class Concatenation:
     def grouped(self, call: CallShape, change: GroupChange) -> np.ndarray:
         """As full evaluation has it."""
         args = [change.rows[arg] for arg in call.args]
-        if call.separator is not None:
-            args[1] = np.full(len(change.net), self.dictionary.encode_one(call.separator))
+        if isinstance(call.constant, str):
+            args[1] = np.full(len(change.net), self.dictionary.encode_one(call.constant))
         return grouped_concatenations(args, call.types, change.net, change.starts, self.dictionary)
 
     def result(

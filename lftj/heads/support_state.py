@@ -17,6 +17,7 @@ from lftj.scantree import Arena, Tree
 from lftj.scantree.columns import Lines
 from lftj.scantree.counts import Recounted, add_counts
 from lftj.scantree.frozen import frozen
+from lftj.scantree.weights import weight_kept
 from lftj.storage.delta import Columns, Delta
 
 
@@ -42,9 +43,18 @@ class SupportState:
         )
 
     @staticmethod
-    def empty(arena: Arena, width: int) -> SupportState:
-        """The state of a head of this many columns that no assignment supports yet."""
-        return SupportState(Tree.empty(arena, max(1, width), 1))
+    def empty(arena: Arena, width: int, *, weighed: bool = False) -> SupportState:
+        """The state of a head of this many columns that no assignment supports yet. `weighed`: rows
+        are found by the number of an assignment too.
+        """
+        keys = max(1, width)
+        return SupportState(
+            Tree.empty(arena, keys, 1, aggregates=weight_kept(keys) if weighed else ())
+        )
+
+    def holding(self, columns: Sequence[np.ndarray], counts: np.ndarray) -> SupportState:
+        """The state of these rows, as of `build`, kept as this one is, which has none. O(n)."""
+        return SupportState(self.tree.apply([*columns, counts]))
 
     def update(
         self, columns: Sequence[np.ndarray], signed: np.ndarray

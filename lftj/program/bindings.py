@@ -57,7 +57,7 @@ def of_literal(literal: CheckedLiteral) -> Variables:
         case CheckedAggregate():
             return (
                 of_literals(literal.block.literals)
-                | of_expressions([literal.target])
+                | of_expressions(literal.args)
                 | {literal.result}
             )
 

@@ -66,18 +66,23 @@ class CheckedDisjunction:
 
 @frozen(slots=True)
 class CheckedAggregate:
-    """`result = function target : { block }`, over the distinct assignments of the block's
+    """`result = function(args) : { block }`, over the distinct assignments of the block's
     variables.
 
     `negation`: the user wrote it as one (`extreme_negation`), and errors call it so.
     """
 
     function: str
-    target: Expression | None
+    args: tuple[Expression, ...]
     block: Block
     result: int
     type: Type
     negation: bool = False
+
+    @property
+    def target(self) -> Expression | None:
+        """The first argument, which is aggregated; None where rows are."""
+        return self.args[0] if self.args else None
 
 
 @frozen(slots=True)

@@ -82,6 +82,14 @@ def direct_names(literals: Iterable[tree.Literal]) -> dict[str, None]:
     return names
 
 
+def own_names(aggregate: tree.Aggregate) -> frozenset[str]:
+    """The variables of the arguments that are the aggregate's own, whoever has their names
+    outside.
+    """
+    inside = direct_names(aggregate.body.literals).keys()
+    return frozenset(name for arg in aggregate.args for name in term_names(arg) if name in inside)
+
+
 def mentioned_names(node: object) -> set[str]:
     """Every variable name at any depth."""
     if isinstance(node, tree.Variable):
@@ -98,7 +106,7 @@ def mentioned_names(node: object) -> set[str]:
         case tree.Call() | tree.HeadAggregate():
             return mentioned_names(node.args)
         case tree.Aggregate():
-            return mentioned_names((node.target, node.body))
+            return mentioned_names((node.args, node.body))
         case tree.Negation():
             return mentioned_names(node.body)
         case tree.Disjunction():
@@ -225,10 +233,8 @@ class _Renaming:
         return term
 
     def _aggregate(self, aggregate: tree.Aggregate, scope: Scope) -> tree.Aggregate:
-        own = direct_names(aggregate.body.literals).keys() & term_names(aggregate.target).keys()
+        own = own_names(aggregate)
         visible = {name: given for name, given in scope.items() if name not in own}
         inner = self.scope(aggregate.body.literals, visible, set(), counting=True)
-        target = None if aggregate.target is None else self._term(aggregate.target, inner)
-        return replace(
-            aggregate, target=target, body=self.body(aggregate.body, inner, counting=True)
-        )
+        args = tuple(self._term(arg, inner) for arg in aggregate.args)
+        return replace(aggregate, args=args, body=self.body(aggregate.body, inner, counting=True))

@@ -59,6 +59,39 @@ def _concatenation(rows: Arguments) -> str:
     return separator.join(str(row[0]) for row in ordered)
 
 
+def _sorted_by_keys(rows: list[tuple[Value, ...]]) -> list[tuple[Value, ...]]:
+    return sorted(rows, key=lambda row: (row[1:], row[0]))
+
+
+def _share(rows: list[tuple[Value, ...]]) -> Fraction:
+    """The share as it is written: of 0.1 a tenth."""
+    return Fraction(str(rows[0][1]))
+
+
+def _quantile(values: list[Value], share: Fraction) -> Value:
+    """Value at a share of the way from the first one to the last, exactly, then rounded."""
+    values.sort()
+    place = share * (len(values) - 1)
+    low, high = values[math.floor(place)], values[math.ceil(place)]
+    over = place - math.floor(place)
+    infinite = [end for end in (low, high) if isinstance(end, float) and math.isinf(end)]
+    if low == high or not over:
+        exact = Fraction(low) if not infinite else None
+    elif len(infinite) == 2:
+        raise ArithmeticFailure("a number between the infinite ones")
+    else:
+        exact = None if infinite else Fraction(low) * (1 - over) + Fraction(high) * over
+    if exact is None:
+        return low if low == high or not over else infinite[0]
+    if not isinstance(low, decimal.Decimal):
+        return float(exact)
+    exponent = low.as_tuple().exponent
+    assert isinstance(exponent, int)
+    whole = round(exact * 10**-exponent)  # half to even
+    with decimal.localcontext(EXACT):
+        return decimal.Decimal(whole).scaleb(exponent)
+
+
 FOLDS: dict[str, Callable[[list[Value]], Value | None]] = {
     "sum": _sum,
     "mean": _mean,
@@ -68,9 +101,26 @@ FOLDS: dict[str, Callable[[list[Value]], Value | None]] = {
     "any": any,
 }
 """Aggregates of one value of each assignment, of which there are some."""
-OF_NOTHING: Mapping[str, Value] = {"count": 0, "sum": 0, "any": False}
+IN_ORDER: dict[str, Callable[[list[tuple[Value, ...]]], Value]] = {
+    "count_distinct": lambda rows: len({row[0] for row in rows}),
+    "arg_min": lambda rows: _sorted_by_keys(rows)[0][0],
+    "first": lambda rows: _sorted_by_keys(rows)[0][0],
+    "arg_max": lambda rows: _sorted_by_keys(rows)[-1][0],
+    "last": lambda rows: _sorted_by_keys(rows)[-1][0],
+    "median": lambda rows: _quantile([row[0] for row in rows], Fraction(1, 2)),
+    "quantile": lambda rows: _quantile([row[0] for row in rows], _share(rows)),
+    "quantile_disc": lambda rows: sorted(row[0] for row in rows)[
+        max(math.ceil(_share(rows) * len(rows)), 1) - 1
+    ],
+}
+"""Aggregates of all arguments of each assignment, of which there are some."""
+OF_NOTHING: Mapping[str, Value] = {"count": 0, "sum": 0, "any": False, "count_distinct": 0}
 BEST = ("min", "max", "any")
 """Aggregates whose value is the least or greatest of the group."""
+OF_INTS = ("count", "count_distinct")
+BETWEEN = ("median", "quantile")
+"""Aggregates whose value is a float unless it is of decimals."""
+AT_SHARES = ("quantile", "quantile_disc")
 OF_FLOATS = ("mean", "stddev")
 """Aggregates whose value is a float, whatever they are of; that of others is of their argument's
 kind.
@@ -89,5 +139,7 @@ def fold(function: str, rows: Arguments, users: Mapping[str, UserFold]) -> Value
         return users[function](rows)
     if function == "concat":
         return _concatenation(rows)
+    if function in IN_ORDER:
+        return held(IN_ORDER[function](list(rows)), None)
     found = FOLDS[function]([row[0] for row in rows])
     return None if found is None else held(found, None)

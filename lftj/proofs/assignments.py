@@ -174,8 +174,7 @@ class AssignmentChecker:
         folded = BodyPlan(test, self._world.relations, self._world.users, frozenset(env)).solve(env)
         if not folded or not same(folded[0][result.name], premise.value):
             raise Wrong(f"the value of {premise.literal} is another one")
-        target = () if aggregate.target is None else (aggregate.target,)
-        self._group(aggregate.function, target, aggregate.body, outer, envs, premise)
+        self._group(aggregate.function, aggregate.args, aggregate.body, outer, envs, premise)
         return premise.value
 
     def _aggregated(self, row: Row, env: dict[str, Value], premises: Iterator[Premise]) -> None:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 
-from lftj.proofs.aggregates import FOLDS, OF_FLOATS
+from lftj.proofs.aggregates import AT_SHARES, BETWEEN, FOLDS, IN_ORDER, OF_FLOATS, OF_INTS
 from lftj.proofs.kinds import (
     DATE,
     FLOAT,
@@ -205,8 +205,9 @@ class _RuleKinds:
                 return self._aggregate(term, scope)
             case tree.HeadAggregate(args=args):
                 found = [self._term(arg, scope) for arg in args]
-                same = found and term.function in FOLDS.keys() - OF_FLOATS
-                slot = found[0][1] if same else Slot()
+                known = term.function in FOLDS.keys() | IN_ORDER.keys()
+                slots = [slot for _, slot in found]
+                slot = self._of_aggregate(term.function, slots) if known else Slot()
                 return replace(term, args=tuple(each for each, _ in found)), slot
         return term, Slot()
 
@@ -218,16 +219,26 @@ class _RuleKinds:
         return slot
 
     def _aggregate(self, term: tree.Aggregate, scope: Scope) -> tuple[tree.Term, Slot]:
-        target = term.target
-        own = direct(term.body.literals) & mentioned(target or ())
+        own = direct(term.body.literals) & mentioned(term.args)
         outer = {name: slot for name, slot in scope.items() if name not in own}
         inner = _opened(outer, direct(term.body.literals))
         body = self._body(term.body, inner)
-        slot = Slot(FLOAT if term.function in OF_FLOATS else INT)
-        if target is not None:
-            target, argument = self._term(target, inner)
-            slot = slot if term.function in OF_FLOATS else argument
-        return TypedAggregate(term.function, target, body, slot, span=term.span), slot
+        found = [self._term(arg, inner) for arg in term.args]
+        slot = self._of_aggregate(term.function, [slot for _, slot in found])
+        args = tuple(arg for arg, _ in found)
+        return TypedAggregate(term.function, args, body, slot, span=term.span), slot
+
+    def _of_aggregate(self, function: str, args: list[Slot]) -> Slot:
+        """The slot of an aggregate's result, by those of its arguments."""
+        for arg in args[1:] if function in AT_SHARES else ():
+            arg.take(FLOAT)
+        if not args or function in OF_INTS:
+            return Slot(INT)
+        if function in OF_FLOATS:
+            return Slot(FLOAT)
+        if function in BETWEEN and args[0].kind is not None and args[0].kind.name != "decimal":
+            return Slot(FLOAT)
+        return args[0]
 
     # ── functors ──────────────────────────────────────────────────────────────────────────────────
     def _called(self, functor: str, args: tuple[tree.Term, ...], slots: list[Slot]) -> Slot:

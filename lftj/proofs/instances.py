@@ -46,7 +46,7 @@ def _of(node: Any, env: Mapping[str, Value]) -> Any:
 
 def own_names(aggregate: tree.Aggregate) -> frozenset[str]:
     """Names that mean variables of the aggregate alone: those of its body that are aggregated."""
-    return direct(aggregate.body.literals) & mentioned(aggregate.target or ())
+    return direct(aggregate.body.literals) & mentioned(aggregate.args)
 
 
 def aggregates_of(node: object) -> list[tree.Aggregate]:

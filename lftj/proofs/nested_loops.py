@@ -160,7 +160,7 @@ class BodyPlan:
             if isinstance(literal.right, tree.Aggregate):
                 own = direct(literal.right.body.literals)
                 found = self.scope & mentioned(literal.right) - bound
-                found &= own - mentioned(literal.right.target)
+                found &= own - mentioned(literal.right.args)
                 if found and literal.right.function not in ("min", "max"):
                     return False
                 self.witnesses[id(literal.right)] = found
@@ -240,7 +240,7 @@ class BodyPlan:
 
     def _aggregate(self, name: str, aggregate: tree.Aggregate) -> tuple[Step, Names] | None:
         equations: list[tree.Comparison] = []
-        flat = () if aggregate.target is None else (_flat(aggregate.target, equations, True),)
+        flat = tuple([_flat(arg, equations, True) for arg in aggregate.args])
         own = direct(aggregate.body.literals) & mentioned(
             flat
         )  # what is aggregated has nothing to do with the same names outside

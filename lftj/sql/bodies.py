@@ -28,6 +28,7 @@ from lftj.program import (
     Filter,
     FunctorCall,
     Ref,
+    Value,
     may_fail,
 )
 from lftj.scantree import record
@@ -78,8 +79,8 @@ def mentioned(literal: CheckedLiteral | _Column) -> frozenset[int]:
             return _of_block(block)
         case CheckedDisjunction(branches=branches):
             return frozenset().union(*map(_of_block, branches))
-        case CheckedAggregate(target=target, block=block, result=result):
-            inside = (_of_all(block) | variables_of(target)) - block.local
+        case CheckedAggregate(args=args, block=block, result=result):
+            inside = _of_all(block).union(*map(variables_of, args)) - block.local
             return inside | {result}
         case CheckedChoice(determining=determining, determined=determined):
             return frozenset(each.variable for each in (*determining, *determined))
@@ -320,22 +321,26 @@ class Query:
             self.outer.discard(variable)
 
     def _aggregate(self, literal: CheckedAggregate) -> None:
-        block, target = literal.block, literal.target
+        block = literal.block
         inner = self.inner()
         inner.forget(block.local)
         inner.add(block.literals)
-        value = None if target is None else self.terms.of(target, inner.names)
         nothing = AGGREGATES[literal.function].of_nothing
-        if value is None:
-            whole = self.terms.aggregate(literal.function, [], literal.type)
-            written = f"({inner.select([f'{whole} AS value'])})"
-        else:
-            whole = self.terms.aggregate(literal.function, ["a.value"], literal.type)
-            if nothing is not None:
-                whole = f"coalesce({whole}, {self.terms.number(nothing, literal.type)})"
-            # A table between keeps an aggregate of outer columns alone in its own query.
-            source = inner.select([f"{value} AS value"])
-            written = f"(SELECT {whole} AS value FROM ({source}) AS a)"
+        values = {f"value{place or ''}": arg for place, arg in enumerate(literal.args)}
+        same = [isinstance(arg, Value) for arg in literal.args]
+        # A table between keeps an aggregate of outer columns alone in its own query.
+        args = [f"a.{name}" for name in values]
+        args[1:] = [
+            self.terms.of(arg, inner.names) if isinstance(arg, Value) else args[place]
+            for place, arg in enumerate(literal.args[1:], 1)
+        ]
+        whole = self.terms.aggregate(literal.function, args, literal.type, same)
+        if args and nothing is not None:
+            whole = f"coalesce({whole}, {self.terms.number(nothing, literal.type)})"
+        named = [f"{self.terms.of(arg, inner.names)} AS {name}" for name, arg in values.items()]
+        written = f"({inner.select([f'{whole} AS value'])})"
+        if args:
+            written = f"(SELECT {whole} AS value FROM ({inner.select(named)}) AS a)"
         if self.terms.dialect.levels == 1 and self.sources:
             # A name of a table's: the whole query would lie a level deeper wherever it is used.
             alias = self._alias()

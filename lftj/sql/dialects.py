@@ -124,6 +124,8 @@ class DuckDB(Dialect):
         "other day": "CAST(({0} {1} CAST({2} AS INTEGER)) AS DATE)",
         "concat": "string_agg({0}, {1} ORDER BY {order})",
         "concat of equals": "string_agg({0}, {1})",
+        "first": "first({0} ORDER BY {order})",
+        "last": "last({0} ORDER BY {order})",
     }
 
     def integer(self, value: int) -> str:
@@ -176,6 +178,8 @@ class Spark(Dialect):
         "other day": "date_add({0}, CAST({1}({2}) AS INT))",
         "concat": "listagg({0}, {1}) WITHIN GROUP (ORDER BY {order})",
         "concat of equals": "listagg({0}, {1})",
+        "first": "min_by({0}, struct({order}))",
+        "last": "max_by({0}, struct({order}))",
     }
 
     def integer(self, value: int) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from lftj.errors import LftjError
-from lftj.functions import AGGREGATES, OPERATORS, USERS, Sql, functor_named, translated
+from lftj.functions import AGGREGATES, OPERATORS, USERS, Place, Sql, functor_named, translated
 from lftj.program import Apply, Expression, FunctorCall, Ref, RuleVariable, Value
 from lftj.sql.dialects import Dialect, cannot_say
 from lftj.types import Type
@@ -19,6 +19,13 @@ Names = Mapping[int, str]
 
 _MOST_FACTORS = 64
 _COMPARED = {"!=": "<>"}
+
+
+def _keys(args: Sequence[str], constant: Sequence[bool]) -> str:
+    """Keys that order rows. A constant orders nothing, and databases take a number for a
+    column's place.
+    """
+    return ", ".join(arg for arg, same in zip(args, constant, strict=True) if not same)
 
 
 class Terms:
@@ -135,12 +142,17 @@ class Terms:
         known = AGGREGATES.get(function)
         if known is None:
             raise cannot_say(f"the aggregate `{function}`", self.dialect.name)
+        place = known.in_order and known.in_order.place
+        if place is Place.BETWEEN and type.name == "decimal":
+            what = f"the {function} of decimals, which is rounded half to even,"
+            raise cannot_say(what, self.dialect.name)
         if known.sql is not None:
             return self._filled(known.sql, args, type=self.dialect.type(type))
+        if place is not None:
+            by = _keys((*args[1:], args[0]), (*constant[1:], constant[0]))
+            return self.function(place.name.lower(), args[0], order=by or args[0])
         separator = args[1] if args[1:] else "''"
-        # A constant orders nothing, and databases take a number for a column's place.
-        keys = zip((*args[2:], args[0]), (*constant[2:], constant[0]), strict=True)
-        by = ", ".join(key for key, same in keys if not same)
+        by = _keys((*args[2:], args[0]), (*constant[2:], constant[0]))
         name = "concat" if by else "concat of equals"
         return self.function(name, args[0], separator, order=by)
 

@@ -284,9 +284,10 @@ def agg(name: str, *args: object) -> Expression:
 
 
 # ── aggregates of a body ──────────────────────────────────────────────────────────────────────────
-def aggregate(function: str, target: object, body: object = None) -> Expression:
-    """An aggregate over a body of its own: `n == aggregate("count", a(x, _))`, `s ==
-    aggregate("sum", y, a(x, y))`.
+def aggregate(function: str, *given: object) -> Expression:
+    """An aggregate over a body of its own, which is the last that is given: `n ==
+    aggregate("count", a(x, _))`, `s == aggregate("sum", y, a(x, y))`, `l == aggregate("last", y,
+    t, a(y, t))`.
 
     Its value for no assignment is 0 for count and sum; min, max and mean then make the condition
     round them fail.
@@ -299,16 +300,18 @@ def aggregate(function: str, target: object, body: object = None) -> Expression:
             else f"bodies know {', '.join(sorted(functors.BODY_AGGREGATES))}"
         )
         raise ExpressionError(f"there is no aggregate {function!r} for bodies", hint=hint)
-    if body is None:
-        target, body = None, target
-    if (target is None) == bool(IN_BRACES[function].arguments):
+    known, terms = IN_BRACES[function], [each for each in given[:-1] if each is not None]
+    count = len(terms)
+    if not known.takes(count):
         hint = 'write aggregate("count", body), and aggregate("sum", term, body) for the others'
-        raise ExpressionError(
-            f"{function} {'needs a term' if target is None else 'takes no term'} before the body",
-            hint=hint,
-        )
-    term = None if target is None else to_term(target)
-    return Expression(tree.Aggregate(function, term, tree.Body(to_literals(body))))
+        if known.arguments and not known.takes(1):
+            hint = f'write aggregate("{function}", x, {known.arguments[1]}, body)'
+        takes = "needs a term" if count < 1 else "takes no term"
+        if count > 0 and known.arguments:
+            takes = f"takes {known.wanted}"
+        raise ExpressionError(f"{function} {takes} before the body", hint=hint)
+    args = tuple(map(to_term, terms))
+    return Expression(tree.Aggregate(function, args, tree.Body(to_literals(given[-1]))))
 
 
 __all__ = [

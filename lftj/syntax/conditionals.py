@@ -99,10 +99,10 @@ class _Expansion:
                 return replace(term, args=self._terms(term.args, added))
             case tree.Aggregate():
                 inside: list[tree.Literal] = []
-                target = None if term.target is None else self._term(term.target, inside)
+                args = self._terms(term.args, inside)
                 body = self.body(term.body)
                 body = replace(body, literals=(*body.literals, *inside))
-                return replace(term, target=target, body=body)
+                return replace(term, args=args, body=body)
         return term
 
     def _disjunction(self, value: tree.Variable, term: tree.Conditional) -> tree.Disjunction:

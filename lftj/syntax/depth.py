@@ -46,7 +46,7 @@ def children(node: tree.Node) -> tuple[tree.Node, ...]:
         case tree.Negation():
             return (node.body,)
         case tree.Aggregate():
-            return (node.body,) if node.target is None else (node.target, node.body)
+            return (*node.args, node.body)
         case tree.Rule():
             return (*node.heads, node.body)
         case _:

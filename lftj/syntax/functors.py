@@ -73,6 +73,10 @@ PREDICATES = frozenset(each.name for each in FUNCTIONS.values() if each.conditio
 """Conditions that are written like atoms, with two arguments."""
 
 BODY_AGGREGATES = frozenset(IN_BRACES)
+KEYED_AGGREGATES = frozenset(
+    name for name, each in IN_BRACES.items() if each.arguments and not each.takes(1)
+)
+"""Aggregates that take further arguments besides what they aggregate."""
 HEAD_AGGREGATES = frozenset(AGGREGATES)
 
 TYPED_CONSTANTS = frozenset({"date", "timestamp", "decimal"})

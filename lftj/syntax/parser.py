@@ -21,7 +21,12 @@ from lftj.scantree.process.garbage import collector_paused
 from lftj.syntax import tree
 from lftj.syntax.attention import look
 from lftj.syntax.clause_actions import ClauseActions
-from lftj.syntax.functors import AGGREGATE_WORDS, BODY_AGGREGATES, RESERVED_RELATIONS
+from lftj.syntax.functors import (
+    AGGREGATE_WORDS,
+    BODY_AGGREGATES,
+    KEYED_AGGREGATES,
+    RESERVED_RELATIONS,
+)
 from lftj.syntax.parse_tables import parser
 from lftj.syntax.recovery import DIRECTIVE_WORDS, resume_after, starts_line
 from lftj.syntax.source import Source
@@ -66,6 +71,7 @@ _UNUSUAL = RESERVED_RELATIONS | BODY_AGGREGATES
 WORDS = {
     "AGGREGATE_WORDS": AGGREGATE_WORDS,
     "OTHER_AGGREGATES": BODY_AGGREGATES - AGGREGATE_WORDS,
+    "KEYED_AGGREGATES": KEYED_AGGREGATES,
 }
 """Names that the grammar has words for."""
 

@@ -190,7 +190,10 @@ def print_term(term: tree.Term) -> str:
             return f"as({print_term(value)}, {type})"
         case tree.Call(name, args) | tree.HeadAggregate(name, args):
             return f"{name}({_print_arguments(args)})"
-        case tree.Aggregate(function, target, body):
+        case tree.Aggregate(function, (_, _, *_) as args, body):
+            return f"{function}({_print_arguments(args)}) : {{ {print_body(body)} }}"
+        case tree.Aggregate(function, args, body):
+            target = args[0] if args else None
             # The target stands in parentheses, since what follows an opening one is always read as
             # the whole target.
             printed = (

@@ -74,8 +74,8 @@ _WORDS_INSTEAD = {
     },
     "like": LIKE,
     "between": "write both comparisons: 1 <= x, x <= 5",
-    "distinct": "rows are distinct as they are; to count the different values of some columns, "
-    "write a view that has nothing but them",
+    "distinct": "rows are distinct as they are; the different values of a column are counted by "
+    "count_distinct(x)",
 }
 
 

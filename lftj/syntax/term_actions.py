@@ -176,26 +176,28 @@ class TermActions(Phrases):
 
     def aggregate(self, children: Children) -> tree.Aggregate:
         name, *middle, last = children
-        target = next(
-            (
-                self.term(part)
-                for part in middle
-                if not (isinstance(part, Token) and part.type in ("LPAR", "RPAR"))
-            ),
-            None,
+        flat = [each for part in middle for each in (part if isinstance(part, list) else [part])]
+        args = tuple(
+            self.term(part)
+            for part in flat
+            if not (isinstance(part, Token) and part.type in ("LPAR", "RPAR"))
         )
         body, closing = last if isinstance(last, tuple) else (self.body([last]), last)
         span = self.between(name, closing)
-        if (target is None) == bool(IN_BRACES[str(name)].arguments):
+        known = IN_BRACES.get(str(name))
+        if known is not None and not known.takes(len(args)):
             found = (
-                "needs a term before the colon"
-                if target is None
+                f"takes {known.wanted} before the colon"
+                if args and known.arguments
                 else "takes no term before the colon"
+                if args
+                else "needs a term before the colon"
             )
-            self.out_of_place(
-                f"{name} {found}", span, "write `count : { … }`, and `sum x : { … }` for the others"
-            )
-        return tree.Aggregate(str(name), target, body, span=span)
+            hint = "write `count : { … }`, and `sum x : { … }` for the others"
+            if not known.takes(1) and known.arguments:
+                hint = f"write `{known.in_braces}`"
+            self.out_of_place(f"{name} {found}", span, hint)
+        return tree.Aggregate(str(name), args, body, span=span)
 
     def conditional(self, children: Children) -> tree.Term:
         word, _, condition, *branches, end = children

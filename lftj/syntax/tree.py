@@ -90,11 +90,18 @@ class Conditional(Call):
 
 @frozen
 class Aggregate(Node):
-    """A body aggregate, Soufflé's meaning: `count : { body }`, `sum target : { body }`."""
+    """A body aggregate, Soufflé's meaning: `count : { body }`, `sum target : { body }`; of several
+    arguments `last(target, key) : { body }`.
+    """
 
     function: str
-    target: Term | None
+    args: tuple[Term, ...]
     body: Body
+
+    @property
+    def target(self) -> Term | None:
+        """The first argument, which is aggregated; None where rows are."""
+        return self.args[0] if self.args else None
 
 
 @frozen

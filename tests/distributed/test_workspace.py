@@ -52,7 +52,8 @@ def test_what_cannot_be_done_yet_is_named_with_what_to_do_instead(tmp_path: Path
             workspace.add_aggregate(lftj.UserAggregate("product", 1, int, max))
         assert (caught.value.code, caught.value.hint) == (
             "E400",
-            "write the aggregate with count, sum, min, max, mean, concat, stddev or any",
+            "write the aggregate with count, sum, min, max, mean, concat, stddev, any, "
+            "count_distinct, arg_min, arg_max, first, last, median, quantile or quantile_disc",
         )
         with (
             workspace.transaction() as tx,

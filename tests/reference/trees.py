@@ -61,7 +61,7 @@ def either(*branches: tuple[tree.Literal, ...]) -> tree.Disjunction:
 
 def gather(aggregate: str, target: Shorthand | None, *literals: tree.Literal) -> tree.Aggregate:
     """A body aggregate."""
-    return tree.Aggregate(aggregate, None if target is None else term(target), body(*literals))
+    return tree.Aggregate(aggregate, () if target is None else (term(target),), body(*literals))
 
 
 def of_group(aggregate: str, *args: Shorthand) -> tree.HeadAggregate:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from lftj.proofs.nested_loops import direct
 from lftj.syntax import tree
+from tests.strategies.in_order import IN_ORDER, more_arguments, result_type
 from tests.strategies.schemas import COST, Spec, pick, values
 from tests.strategies.terms import Draw, Typed, comparison, expression, of_type
 
@@ -50,7 +51,16 @@ RESULTS: Mapping[str, str] = {
 }
 """Names for what aggregates give."""
 
-FEATURES = ("comparison", "assignment", "negation", "nested", "disjunction", "aggregate")
+FEATURES = (
+    "comparison",
+    "assignment",
+    "negation",
+    "nested",
+    "disjunction",
+    "aggregate",
+    "in order",
+)
+_AGGREGATES = ("aggregate", "in order")
 SQL_FEATURES = ("comparison", "assignment", "negation", "nested", "aggregate")
 
 
@@ -117,6 +127,8 @@ class BodyDrawer:
                 return [self._disjunction()]
             case "aggregate":
                 return [self._aggregate()]
+            case "in order":
+                return [self._in_order()]
         raise AssertionError(feature)
 
     def _assignment(self) -> tree.Comparison:
@@ -210,7 +222,9 @@ class BodyDrawer:
         """`m = sum x : { … }` and the like, or a comparison of the result with a variable that
         others bind.
         """
-        body, inside = self._inner(features=[each for each in self.features if each != "aggregate"])
+        body, inside = self._inner(
+            features=[each for each in self.features if each not in _AGGREGATES]
+        )
         own = sorted(name for name in inside if name not in self.bound)
         function = pick(self.draw, ["count", "sum", "min", "max", "mean", "stddev", "any"])
         targets = [
@@ -225,14 +239,32 @@ class BodyDrawer:
         ]
         function = function if targets else "count"
         if function == "count":
-            target, type_ = None, "int"
+            target, type_ = (), "int"
         else:
             name = pick(self.draw, targets)
             target, type_ = (
-                tree.Variable(name),
+                (tree.Variable(name),),
                 "float" if function in ("mean", "stddev") else inside[name],
             )
-        found = tree.Aggregate(function, target, body)
+        return self._compared(tree.Aggregate(function, target, body), type_)
+
+    def _in_order(self) -> tree.Comparison:
+        """`m = last(x, y) : { … }` and the like."""
+        body, inside = self._inner(
+            features=[each for each in self.features if each not in _AGGREGATES]
+        )
+        own = {name: type_ for name, type_ in inside.items() if name not in self.bound}
+        function = pick(self.draw, IN_ORDER)
+        targets = sorted(name for name, type_ in own.items() if result_type(function, type_))
+        if not targets:
+            return self._compared(tree.Aggregate("count", (), body), "int")
+        name = pick(self.draw, targets)
+        args = tree.Variable(name), *more_arguments(self.draw, function, own)
+        type_ = result_type(function, own[name])
+        assert type_ is not None
+        return self._compared(tree.Aggregate(function, args, body), type_)
+
+    def _compared(self, found: tree.Aggregate, type_: str) -> tree.Comparison:
         known = of_type(self.bound, type_)
         if known and not self.draw(st.integers(0, 2)):
             operators = ["=", "!="] if type_ == "bool" else ["=", "<=", "!="]

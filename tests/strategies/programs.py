@@ -17,19 +17,22 @@ from hypothesis import strategies as st
 from lftj.syntax import tree
 from lftj.syntax.conditionals import without_conditionals
 from tests.strategies.bodies import FEATURES, SQL_FEATURES, BodyDrawer
+from tests.strategies.in_order import IN_ORDER, more_arguments, sources
 from tests.strategies.schemas import BASES, COST, INTEGER_BASES, Spec, pick, values
 from tests.strategies.terms import Draw, Typed, expression, of_type, plain
 
 AGGREGATES = {
-    "int": ("count", "sum", "min", "max"),
-    "float": ("mean", "stddev", "sum", "min", "max"),
-    "str": ("min", "max", "concat"),
-    "bool": ("min", "max", "any"),
-    "date": ("min", "max"),
-    "timestamp": ("min", "max"),
-    COST: ("sum", "min", "max"),
+    "int": ("count", "sum", "min", "max", "count_distinct", "arg_max", "quantile_disc"),
+    "float": ("mean", "stddev", "sum", "min", "max", "median", "quantile"),
+    "str": ("min", "max", "concat", "first", "quantile_disc"),
+    "bool": ("min", "max", "any", "last"),
+    "date": ("min", "max", "arg_min", "quantile_disc"),
+    "timestamp": ("min", "max", "last"),
+    COST: ("sum", "min", "max", "median", "quantile"),
 }
 """By the type of the result."""
+NOT_SAID = frozenset({"concat", *IN_ORDER})
+"""Aggregates that the queries of `tests.reference.sql` do not have."""
 
 _GROUP = st.lists(st.sampled_from(["int", "int", "int", "str", "float", "date", COST]), max_size=2)
 _AGGREGATED = st.lists(
@@ -165,12 +168,14 @@ def _call(draw: Draw, function: str, result: str, bound: Typed) -> tree.HeadAggr
     if function == "count":
         return tree.HeadAggregate("count", ())
     others = ("int", COST) if function in ("mean", "stddev") else ()
-    sources = [each for each in others if of_type(bound, each)]
-    source = pick(draw, [*sources, result])
+    known = function in IN_ORDER
+    types = sources(function, result, bound) if known else (*others,)
+    given = [each for each in types if of_type(bound, each)]
+    source = pick(draw, [*given, *[result] * (not given or not known)])
     names = of_type(bound, source)
     argument = tree.Variable(pick(draw, names)) if names else tree.Constant(draw(values(source)))
     if function != "concat":
-        return tree.HeadAggregate(function, (argument,))
+        return tree.HeadAggregate(function, (argument, *more_arguments(draw, function, bound)))
     keys = [tree.Variable(name) for name in of_type(bound, "int")[:1]]
     return tree.HeadAggregate("concat", (argument, tree.Constant(","), *keys))
 
@@ -192,10 +197,7 @@ def programs(draw: Draw, max_levels: int = 3, functions: bool = True) -> Program
 def conjunctive_rules(draw: Draw) -> tree.Rule:
     """A rule that one SQL query can say, over the base relations."""
     view = _view(draw, "goal", 1, pick(draw, ["plain", "aggregate"]))
-    if "concat" in view.aggregates:
-        view = View(
-            view.spec,
-            1,
-            aggregates=tuple("max" if each == "concat" else each for each in view.aggregates),
-        )
+    if NOT_SAID.intersection(view.aggregates):
+        said = ["max" if each in NOT_SAID else each for each in view.aggregates]
+        view = View(view.spec, 1, aggregates=tuple(said))
     return rule_for(draw, view, (), SQL_FEATURES)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
+from lftj.functions.aggregates import IN_BRACES
 from lftj.syntax import functors, tree
 
 _TRICKY_NAMES = [
@@ -94,11 +95,19 @@ def _literals(terms: st.SearchStrategy[tree.Term]) -> st.SearchStrategy[tree.Lit
 
 def _nested(bodies: st.SearchStrategy[tree.Body]) -> st.SearchStrategy[tree.Body]:
     aggregates = st.one_of(
-        bodies.map(lambda body: tree.Aggregate("count", None, body)),
+        bodies.map(lambda body: tree.Aggregate("count", (), body)),
         st.builds(
             tree.Aggregate,
-            st.sampled_from(sorted(functors.BODY_AGGREGATES - {"count"})),
-            plain_terms,
+            st.sampled_from(
+                sorted(name for name, each in IN_BRACES.items() if each.arguments and each.takes(1))
+            ),
+            st.tuples(plain_terms),
+            bodies,
+        ),
+        st.builds(
+            tree.Aggregate,
+            st.sampled_from(["first", "last"]),
+            st.tuples(plain_terms, plain_terms) | st.tuples(plain_terms, plain_terms, plain_terms),
             bodies,
         ),
     )

@@ -98,10 +98,11 @@ class AggregateStep:
     def _result(self, row: Codes, version: Version) -> Iterator[Codes]:
         env, asked = dict(zip(self._bound, row, strict=True)), self._aggregate
         group = group_of(self._inner, env, version)
-        values: Any = range(group.size)
-        if asked.target is not None and group.size:
-            values = group.values(asked.target, env, version, self._inner[0].variables)
-        value = folded(asked.function, values, version)
+        values: list[Any] = [range(group.size)]
+        if asked.args and group.size:
+            variables = self._inner[0].variables
+            values = [group.values(arg, env, version, variables) for arg in asked.args]
+        value = folded(asked.function, *values)
         if value is not None:
             code = version.encode(self._aggregate.type, value)
             yield from _bound(row, env, self._aggregate.result, code)

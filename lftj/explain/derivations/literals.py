@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from lftj.errors import ValueRangeError, ValueTypeError
 from lftj.explain.derivations.body_assignments import Conjunction, alternatives, inputs_of
 from lftj.explain.derivations.version import Codes, Version, matrix
+from lftj.functions import written_over
 from lftj.program import (
     Apply,
     CheckedAggregate,
@@ -53,8 +54,8 @@ class Texts:
                 return f"!{inner}" if len(block.literals) == 1 else f"!({inner})"
             case CheckedDisjunction(branches):
                 return f"({' ; '.join(self._body(each.literals, env) for each in branches)})"
-            case CheckedAggregate(function, target, block, result):
-                over = "" if target is None else f" {self._term(target, env)}"
+            case CheckedAggregate(function, args, block, result):
+                over = written_over([self._term(arg, env) for arg in args])
                 inner = self._body(block.literals, env)
                 return f"{self._term(Ref(result), env)} = {function}{over} : {{ {inner} }}"
         return "choice"

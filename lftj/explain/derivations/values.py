@@ -42,13 +42,16 @@ def plain_value(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def folded(function: str, values: Sequence[Any], version: Version) -> Any:
-    """The value of a body aggregate; None where an empty group has none."""
+def folded(function: str, values: Sequence[Any], *more: Sequence[Any]) -> Any:
+    """The value of a body aggregate, of what its first argument and the others are; None where an
+    empty group has none.
+    """
     if function in COUNTS:
         return len(values)
     if isinstance(values, np.ndarray) and function in EXTREMES | TOTALS:
         return _folded_array(function, values)
-    return fold(function, [(plain_value(each),) for each in values], {})
+    rows = zip(values, *more, strict=True)
+    return fold(function, [tuple(map(plain_value, row)) for row in rows], {})
 
 
 def _folded_array(function: str, values: np.ndarray) -> Any:

@@ -20,7 +20,7 @@ from lftj.errors import (
     ValueTypeError,
 )
 from lftj.errors.nearest import closest
-from lftj.functions.aggregates import AGGREGATES, IN_BRACES, TEXTS, StateKind, listed, takes
+from lftj.functions.aggregates import AGGREGATES, IN_BRACES, listed, takes
 from lftj.program.arithmetic import holds
 from lftj.program.checked import (
     Block,
@@ -45,7 +45,7 @@ from lftj.program.signatures import (
 )
 from lftj.syntax import tree
 from lftj.syntax.functors import PREDICATES
-from lftj.types import INT, STR, Type
+from lftj.types import INT, Type
 
 # Aggregates in rule heads: which there are, what they take, what type they give.
 
@@ -103,13 +103,12 @@ def _argument_types(
             code="E121",
             hint=f"write {built_in.form}",
         )
-    if built_in.state is StateKind.TEXTS:
-        return [STR, STR, *[None] * (count - 2)][:count]
+    if built_in.types:
+        return [*built_in.types, *[None] * count][:count]
     guesses = [expressions.inference.guess(arg) for arg in term.args]
     constants_only = all(guess is not None and not guess.firm for guess in guesses)
-    return [
-        expected if constants_only and built_in.alike and expected and expected.numeric else None
-    ] * count
+    value = expected if constants_only and built_in.alike and expected else None
+    return [value if value is not None and value.numeric else None, *[None] * count][:count]
 
 
 def _result_type(
@@ -117,11 +116,8 @@ def _result_type(
 ) -> Type:
     if (user := expressions.catalog.aggregates.get(term.function)) is not None:
         return user.result_type
-    if term.function in TEXTS and len(args) > 1 and not isinstance(args[1], Value):
-        written = f'{term.function}(s, ", ", key)'
-        hint = f"write the separator in quotes; order keys come after it: {written}"
-        message = f"the separator of `{term.function}` is not a constant"
-        raise TypeClashError(message, code="E132", hint=hint)
+    if AGGREGATES[term.function].constant is not None:
+        check_constant(term.function, args)
     argument = expressions.type_of(args[0]) if args else None
     result = aggregate_type(term.function, argument)
     if result is None:
@@ -131,6 +127,26 @@ def _result_type(
             hint=takes(term.function),
         )
     return result
+
+
+def check_constant(function: str, args: Sequence[Expression]) -> None:
+    """Check the argument that has to be a constant. Raises TypeClashError (E132)."""
+    known = AGGREGATES[function]
+    if known.constant is None or len(args) <= known.constant:
+        return
+    given, name = args[known.constant], known.arguments[known.constant].strip("[]")
+    if not isinstance(given, Value):
+        message = f"the {name} of `{function}` is not a constant"
+        raise TypeClashError(message, code="E132", hint=_CONSTANT_HINTS[name])
+    if name == "share" and not 0 <= float(str(given.value)) <= 1:
+        message = f"the share of `{function}` is {given.value}"
+        raise TypeClashError(message, code="E132", hint=_CONSTANT_HINTS[name])
+
+
+_CONSTANT_HINTS = {
+    "separator": 'write the separator in quotes; order keys come after it: concat(s, ", ", key)',
+    "share": "write it as a number from 0 to 1: quantile(x, 0.95)",
+}
 
 
 def _has_head_aggregate(term: tree.Term) -> bool:
@@ -304,16 +320,18 @@ class Elaborator(Expressions):
         outer, self.literals = self.literals, []
         first_new = len(self.variables)
         self.read(aggregate.body)
-        target = (
-            None
-            if aggregate.target is None
-            else self.term(aggregate.target, _target_type(self, aggregate, expected), "", span)
-        )
+        wanted = self._argument_types(aggregate, expected)
+        given = [
+            self.term(arg, type, "", span) for arg, type in zip(aggregate.args, wanted, strict=True)
+        ]
         block = Block(tuple(self.literals), frozenset(range(first_new, len(self.variables))))
         self.literals = outer
-        if aggregate.target is not None and target is None:
+        args = tuple(arg for arg in given if arg is not None)
+        if len(args) < len(given):
             return None
-        argument = None if target is None else self.type_of(target)
+        if AGGREGATES[function].constant is not None:
+            check_constant(function, args)
+        argument = self.type_of(args[0]) if args else None
         type = aggregate_type(function, argument)
         if type is None:
             raise TypeClashError(
@@ -322,20 +340,20 @@ class Elaborator(Expressions):
                 hint=takes(function),
             )
         result = self.new_variable("_", type)
-        self.literals.append(CheckedAggregate(function, target, block, result, type))
+        self.literals.append(CheckedAggregate(function, args, block, result, type))
         return Ref(result)
 
-
-def _target_type(
-    elaborator: Elaborator, aggregate: tree.Aggregate, expected: Type | None
-) -> Type | None:
-    """Type of a target made of constants only, so that `x = sum 1 : { … }` may be a float."""
-    guess = elaborator.inference.guess(aggregate.target)
-    return (
-        expected
-        if guess is not None and not guess.firm and AGGREGATES[aggregate.function].alike
-        else None
-    )
+    def _argument_types(
+        self, aggregate: tree.Aggregate, expected: Type | None
+    ) -> list[Type | None]:
+        """The types that arguments should have. A target made of constants only has the one that is
+        expected, so that `x = sum 1 : { … }` may be a float.
+        """
+        known, count = AGGREGATES[aggregate.function], len(aggregate.args)
+        guess = self.inference.guess(aggregate.target)
+        alike = guess is not None and not guess.firm and known.alike
+        types = known.types or ((expected if alike else None),)
+        return [*types, *[None] * count][:count]
 
 
 def check_form(atom: tree.Atom, schema: RelationSchema) -> None:
@@ -371,9 +389,10 @@ def check_body_aggregate(aggregate: tree.Aggregate) -> None:
             else f"body aggregates are {listed(IN_BRACES)}; others go into rule heads"
         )
         raise UnknownNameError(f"unknown aggregate `{function}` in a body", code="E112", hint=hint)
-    if (aggregate.target is None) == bool(known.arguments):
+    if not known.takes(len(aggregate.args)):
+        wanted = known.wanted if known.arguments else "no target"
         raise ArityError(
-            f"`{function}` takes {'one' if known.arguments else 'no'} target",
+            f"`{function}` takes {'one target' if known.takes(1) else wanted}",
             code="E121",
             hint=f"write {known.in_braces}",
         )

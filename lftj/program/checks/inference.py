@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from lftj.errors import LftjError
 from lftj.functions import FUNCTIONS, FUNCTORS, functor_of
-from lftj.functions.aggregates import AGGREGATES, EXTREMES, StateKind
+from lftj.functions.aggregates import AGGREGATES, EXTREMES
 from lftj.program.checks.type_classes import TypeClasses
 from lftj.program.schema import UNKNOWN, Catalog
 from lftj.program.signatures import (
@@ -168,8 +168,8 @@ class Inference:
         if (user := self._catalog.aggregates.get(term.function)) is not None:
             return user.argument_types
         known = AGGREGATES.get(term.function)
-        if known is not None and known.state is StateKind.TEXTS:
-            return STR, STR
+        if known is not None and known.types:
+            return known.types
         return (type if known is not None and known.alike else None,)
 
     def _take_types(self) -> None:
@@ -263,7 +263,7 @@ class Inference:
 
     def _visit_aggregate(self, aggregate: tree.Aggregate) -> int:
         self._visit_body(aggregate.body)
-        target = None if aggregate.target is None else self._visit(aggregate.target)
+        target, *_ = [*map(self._visit, aggregate.args), None]
         if target is None:
             return self._classes.new(aggregate_type(aggregate.function, None))
         if aggregate.function in EXTREMES:
@@ -296,7 +296,8 @@ def _atoms_inside(term: tree.Term | None) -> Iterator[tree.Atom]:
                 yield from _atoms_inside(arg)
         case tree.Aggregate():
             yield from _atoms(term.body, [])
-            yield from _atoms_inside(term.target)
+            for arg in term.args:
+                yield from _atoms_inside(arg)
 
 
 def _guess_constant(value: object) -> Guess | None:

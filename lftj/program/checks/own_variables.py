@@ -17,11 +17,16 @@ from lftj.program.checks.witnesses import (
     Names,
     fresh_name,
     has_aggregates,
-    own_names,
     renamed,
     results_of,
 )
-from lftj.program.scope import direct_names, direct_terms, mentioned_names, term_aggregates
+from lftj.program.scope import (
+    direct_names,
+    direct_terms,
+    mentioned_names,
+    own_names,
+    term_aggregates,
+)
 from lftj.syntax import tree
 
 

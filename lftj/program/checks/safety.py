@@ -263,7 +263,8 @@ class _Check:
         for aggregate in term_aggregates(term):
             inner = visible | direct_names(aggregate.body.literals).keys()
             inside = self._body(aggregate.body.literals, bound, inner)
-            for name, variable in term_names(aggregate.target).items():
+            given = {name: each for arg in aggregate.args for name, each in term_names(arg).items()}
+            for name, variable in given.items():
                 if name not in inside:
                     self._report(
                         name,

@@ -22,6 +22,7 @@ from lftj.program.scope import (
     direct_names,
     direct_terms,
     mentioned_names,
+    own_names,
     term_aggregates,
     term_names,
 )
@@ -174,12 +175,6 @@ def fresh_name(name: str, used: set[str]) -> str:
         number += 1
     used.add(f"{name}_{number}")
     return f"{name}_{number}"
-
-
-def own_names(aggregate: tree.Aggregate) -> Names:
-    """The variables of a target that are the aggregate's own, whoever has their names outside."""
-    own = direct_names(aggregate.body.literals).keys() & term_names(aggregate.target).keys()
-    return frozenset(own)
 
 
 def renamed(node: Node, names: Mapping[str, str]) -> Node:

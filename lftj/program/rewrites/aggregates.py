@@ -41,8 +41,7 @@ def aggregates(program: RuleProgram) -> RuleProgram:
     asked = asked_in_cycle(draft, needed, literal.block, group, current.conjunct)
     given = projected(draft, needed, group, current.conjunct) if asked is None else [asked]
     body = (*given, *literal.block.literals)
-    target = () if literal.target is None else (literal.target,)
-    head = (*refs(group), CheckedHeadAggregate(literal.function, target, literal.type))
+    head = (*refs(group), CheckedHeadAggregate(literal.function, literal.args, literal.type))
     definition = Definition(head, waiting=(Body(body),), single=True, aggregate=literal)
     name = draft.define("not" if literal.negation else literal.function, definition)
     draft.replace_literal(current, _reading(name, literal, current, asked))

@@ -75,7 +75,7 @@ def as_extreme(
                             found = Block(others, block.local)
                             return CheckedAggregate(
                                 _FUNCTIONS[turned.operator],
-                                Ref(value),
+                                (Ref(value),),
                                 found,
                                 least,
                                 type,

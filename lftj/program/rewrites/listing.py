@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from lftj.functions.aggregates import written_over
 from lftj.program.checked import (
     Block,
     CheckedAggregate,
@@ -173,9 +174,9 @@ class _Text:
             case CheckedDisjunction(branches=branches):
                 return f"( {' ; '.join(map(self._block, branches))} )" if branches else "false"
             case CheckedAggregate():
-                target = "" if literal.target is None else f" {self._term(literal.target)}"
+                over = written_over([self._term(arg) for arg in literal.args])
                 result = self._term(Ref(literal.result))
-                return f"{result} = {literal.function}{target} : {{ {self._block(literal.block)} }}"
+                return f"{result} = {literal.function}{over} : {{ {self._block(literal.block)} }}"
             case CheckedChoice():
                 determining = self._terms(literal.determining)
                 return f"choice(({determining}), ({self._terms(literal.determined)}))"

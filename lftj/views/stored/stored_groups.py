@@ -132,6 +132,10 @@ def _kept_of(empty: Kept, data: Any, trees: OpenedTrees) -> Kept:
 
 
 def _same_columns(tree: Tree, like: Tree) -> Tree:
-    if (tree.key_width, tree.value_width) != (like.key_width, like.value_width):
+    if (tree.key_width, tree.value_width, tuple(tree.aggregates)) != (
+        like.key_width,
+        like.value_width,
+        tuple(like.aggregates),
+    ):
         raise ValueError(f"{tree!r} where {like!r} was expected")
     return tree

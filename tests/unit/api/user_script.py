@@ -45,6 +45,9 @@ expressions: list[lftj.Expression] = [
     lftj.round_(x, 1), lftj.range_(1, 3), lftj.to_date("2020-01-01"), lftj.to_float(x),
     lftj.to_number("1"), lftj.to_unsigned(x), lftj.min_(x), lftj.max_(x), lftj.mean(x),
     lftj.sum_(x), lftj.agg("total", x), lftj.aggregate("count", None, edge(x, y)),
+    lftj.fn.count_distinct(x), lftj.fn.arg_min(x, y), lftj.fn.arg_max(x, y), lftj.fn.median(x),
+    lftj.fn.first(x, y, z), lftj.fn.last(x, y), lftj.fn.quantile(x, 0.95),
+    lftj.fn.quantile_disc(x, 0.95), lftj.aggregate("last", x, y, edge(x, y)),
     lftj.fn.stddev(x), lftj.fn.any(y), lftj.fn.if_(x > 1, abs(x), lftj.fn.hours(y)),
 ]  # fmt: skip
 formulas: list[lftj.Formula] = [

@@ -43,6 +43,15 @@ CALLS: dict[str, list[Call]] = {
         ("min", [5], STR),
     ],
     "deviations": [("stddev", [3], FLOAT), ("stddev", [2], FLOAT), ("count", [], INT)],
+    "in order": [
+        ("median", [2], FLOAT),
+        ("count_distinct", [2], INT),
+        ("arg_max", [5, 2], STR),
+        ("first", [2, 5, 3], INT),
+        ("last", [5, 5, 6], STR),
+        ("count_distinct", [5], INT),
+        ("median", [4], CENTS),
+    ],
     "users": [("path", [5, 2], STR), ("spread", [2], INT), ("rows", [], INT)],
     "mixed": [
         ("max", [5], STR),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import decimal
 import warnings
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -180,7 +180,7 @@ def test_each_aggregate_has_a_record_that_its_readers_agree_with():
         assert name in HEAD_AGGREGATES
         assert (name in BODY_AGGREGATES) == known.braces
         assert known.result(STR) == aggregate_type(name, STR)
-        assert folded(name, [], cast("Any", None)) == known.of_nothing
+        assert folded(name, []) == known.of_nothing
     assert AGGREGATES["concat"].takes(4)
     assert not AGGREGATES["concat"].takes(0)
     assert not AGGREGATES["count"].takes(1)

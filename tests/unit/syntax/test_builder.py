@@ -137,10 +137,8 @@ def rebuilt_term(term: tree.Term) -> Expression | b.Var:
         case tree.Call(functor, args):
             make = operators.get(functor) or getattr(lftj.fn, functor)
             return make(*map(rebuilt_term, args))
-        case tree.Aggregate(function, target, body):
-            return b.aggregate(
-                function, None if target is None else rebuilt_term(target), rebuilt(body)
-            )
+        case tree.Aggregate(function, args, body):
+            return b.aggregate(function, *map(rebuilt_term, args), rebuilt(body))
         case tree.HeadAggregate(function, args):
             return b.agg(function, *map(rebuilt_term, args))
         case tree.Constant():
@@ -267,6 +265,7 @@ def test_every_rule_can_be_written_in_python(rule: tree.Rule):
         (lambda: b.aggregate("sun", x, r(x, y)), ExpressionError, "did you mean sum"),
         (lambda: b.aggregate("sum", r(x, y)), ExpressionError, "needs a term"),
         (lambda: b.aggregate("count", x, r(x, y)), ExpressionError, "takes no term"),
+        (lambda: b.aggregate("last", x, r(x, y)), ExpressionError, "takes at least 2 arguments"),
         (lambda: r(None, 1), NullValueError, "lftj._"),
         (lambda: r(float("nan"), 1), NullValueError, "NaN"),
         (lambda: r(float("inf"), 1), ValueRangeError, "infinite"),

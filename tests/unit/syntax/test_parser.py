@@ -208,16 +208,21 @@ def test_functors(text: str, expected: Term):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("count : { b(x), c(x) }", Aggregate("count", None, Body((B_X, C_X)))),
-        ("count : b(x)", Aggregate("count", None, Body((B_X,)))),
-        ("sum y + 1 : { b(x) }", Aggregate("sum", Call("+", (Y, Constant(1))), Body((B_X,)))),
-        ("sum(y + 1) : { b(x) }", Aggregate("sum", Call("+", (Y, Constant(1))), Body((B_X,)))),
-        ("max min(x, y) : b(x)", Aggregate("max", Call("min", (X, Y)), Body((B_X,)))),
+        ("count : { b(x), c(x) }", Aggregate("count", (), Body((B_X, C_X)))),
+        ("count : b(x)", Aggregate("count", (), Body((B_X,)))),
+        ("sum y + 1 : { b(x) }", Aggregate("sum", (Call("+", (Y, Constant(1))),), Body((B_X,)))),
+        ("sum(y + 1) : { b(x) }", Aggregate("sum", (Call("+", (Y, Constant(1))),), Body((B_X,)))),
+        ("max min(x, y) : b(x)", Aggregate("max", (Call("min", (X, Y)),), Body((B_X,)))),
         (
             "mean y : { b(x) ; c(x) }",
-            Aggregate("mean", Y, Body((Disjunction((Body((B_X,)), Body((C_X,)))),))),
+            Aggregate("mean", (Y,), Body((Disjunction((Body((B_X,)), Body((C_X,)))),))),
         ),
-        ("count : b(x) + 1", Call("+", (Aggregate("count", None, Body((B_X,))), Constant(1)))),
+        (
+            "sum (last - x) : b(x)",
+            Aggregate("sum", (Call("-", (Variable("last"), X)),), Body((B_X,))),
+        ),
+        ("last(y, x, a) : b(x)", Aggregate("last", (Y, X, A), Body((B_X,)))),
+        ("count : b(x) + 1", Call("+", (Aggregate("count", (), Body((B_X,))), Constant(1)))),
     ],
 )
 def test_aggregates_of_bodies(text: str, expected: Term):
