@@ -92,9 +92,13 @@ def behind_prefix(memory, root, height, prefix, row):
 
 
 @compiled
-def count_rows(memory, layout, root, height, prefix, out):
-    """Count the rows that begin with each column of `prefix` (shape p × n)."""
+def rank_prefixes(memory, layout, root, height, prefix, behind, out):
+    """Count the rows before the first that does not lie before each column of `prefix` (shape p ×
+    n), or with `behind` before the first that lies behind all that begin with it.
+    """
     for i in range(out.size):
-        behind = rank(memory, root, height, behind_prefix(memory, root, height, prefix, i))
-        first = lower_bound(memory, root, height, layout, prefix, i)
-        out[i] = behind - rank(memory, root, height, first)
+        if behind:
+            position = behind_prefix(memory, root, height, prefix, i)
+        else:
+            position = lower_bound(memory, root, height, layout, prefix, i)
+        out[i] = rank(memory, root, height, position)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from lftj.scantree.columns import Columns, as_matrix
 from lftj.scantree.tree import Tree
-from lftj.scantree.weight_kernels import count_rows, read_units
+from lftj.scantree.weight_kernels import rank_prefixes, read_units
 
 
 def weight_kept(key_width: int) -> tuple[tuple[str, int], ...]:
@@ -34,10 +34,17 @@ def at_weights(
     return out
 
 
-def rows_with(tree: Tree, prefixes: Columns, count: int) -> NDArray[np.int64]:
-    """The number of rows that begin with each of `count` prefixes. O(fan · log n) each."""
+def ranks(tree: Tree, prefixes: Columns, count: int, *, behind: bool) -> NDArray[np.int64]:
+    """The number of rows before those that begin with each of `count` prefixes, or up to the last
+    of these with `behind`. O(fan · log n) each.
+    """
     out = np.zeros(count, np.int64)
     if tree.root:
         prefix = as_matrix(prefixes, len(prefixes))
-        count_rows(tree.arena.memory, tree.layout, tree.root, tree.height, prefix, out)
+        rank_prefixes(tree.arena.memory, tree.layout, tree.root, tree.height, prefix, behind, out)
     return out
+
+
+def rows_with(tree: Tree, prefixes: Columns, count: int) -> NDArray[np.int64]:
+    """The number of rows that begin with each of `count` prefixes. O(fan · log n) each."""
+    return ranks(tree, prefixes, count, behind=True) - ranks(tree, prefixes, count, behind=False)

@@ -20,6 +20,7 @@ WORKLOADS: Mapping[str, Steps] = {
     "next event": views.next_event,
     "sales by shop": views.sales_by_shop,
     "last seen": views.last_seen,
+    "running ranks": views.running_ranks,
     "forest": recursion.forest,
     "day plans": recursion.day_plans,
     "edges come": recursion.edges_come,

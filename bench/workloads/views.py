@@ -96,6 +96,21 @@ def sales_by_shop(ws: lftj.Workspace) -> Iterator[None]:
             tx.insert("sale", some)
 
 
+def running_ranks(ws: lftj.Workspace) -> Iterator[None]:
+    """The rank of each of some readings by time, as readings come last and old ones go."""
+    readings = 3_000
+    ws.add_rules(
+        ".decl reading(device: number, at: number)\n.decl rank(at: number, behind: number)\n"
+    )
+    at = np.arange(readings)
+    ws.load("reading", pa.table({"device": at % 7, "at": at}))
+    yield
+    ws.add_rules("rank(t, n) :- reading(_, t), n = count : { reading(_, u), u < t }.")
+    for number in range(20):
+        with ws.transaction() as tx:
+            tx.insert("reading", [(number, readings + number)])
+
+
 def last_seen(ws: lftj.Workspace) -> Iterator[None]:
     """The first and the last reading of each device, as readings come and old ones go."""
     draw = np.random.default_rng(6)

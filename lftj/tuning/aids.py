@@ -16,6 +16,8 @@ KEPT_COUNTS = "kept counts"
 """Proofs counted once for all bindings before that agree where it matters."""
 EXTREMES = "extremes"
 """`min` and `max` of one relation read off its key order, without a state."""
+ORDER_BOUNDS = "order bounds"
+"""Counts and sums up to a bound read off key orders, without comparing all pairs."""
 FINER_HEADS = "finer heads"
 """Changes of a head taken from one over the same body that groups more finely."""
 BEST_FIRST = "best first"
@@ -30,6 +32,7 @@ GATES = {
     RUNNING_TOTALS: "totals by device",
     KEPT_COUNTS: "rings of four",
     EXTREMES: "last seen",
+    ORDER_BOUNDS: "running ranks",
     FINER_HEADS: "sales by shop",
     BEST_FIRST: "grid of roads",
     COMPILED_ITERATIONS: "recursion.chain",

@@ -7,7 +7,7 @@ touches, `states` has what they keep. `lftj.maintenance` is the inside of fixpoi
 
 from __future__ import annotations
 
-from lftj.views.arms import Arm, ExtremesArm, GroupArm, JoinArm
+from lftj.views.arms import Arm, BoundedArm, ExtremesArm, GroupArm, JoinArm
 from lftj.views.failures import placed_in
 from lftj.views.family import Family
 from lftj.views.group_node import GroupState
@@ -19,6 +19,7 @@ from lftj.views.union_node import UnionState
 __all__ = [
     "NO_STATES",
     "Arm",
+    "BoundedArm",
     "ExtremesArm",
     "Family",
     "GroupArm",

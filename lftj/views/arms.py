@@ -21,7 +21,8 @@ from lftj.maintenance.trace.trace_state import collected
 from lftj.program.normal_form import FunctorRule, NormalRule
 from lftj.storage.delta import Delta
 from lftj.storage.relation import RelationVersion
-from lftj.tuning.aids import EXTREMES
+from lftj.tuning.aids import EXTREMES, ORDER_BOUNDS
+from lftj.views.bounded import Bounded
 from lftj.views.extremes import Extremes
 from lftj.views.group_node import Group
 from lftj.views.join_node import Join, JoinState, Want, digest
@@ -228,6 +229,32 @@ class ExtremesArm(_Whole):
         """See `OfRule`."""
         self.extremes.prepare(run.versions[self.extremes.relation], run.context)
         rows = aggregated(self.rule, run.versions, run.context)
+        counts = np.ones(len(rows[0]), np.int64)
+        work.assignments = len(counts)
+        return rows, counts
+
+
+class BoundedArm(_Whole):
+    """A rule that aggregates what lies on one side of a bound, and reads two key orders."""
+
+    def __init__(self, rule: NormalRule, bounded: Bounded):
+        self.rule, self.bounded, self.key = rule, bounded, digest(repr(bounded))
+
+    def delta(self, run: Run, work: RuleWork, *, alone: bool) -> Change:
+        """See `OfRule`. Never more than a few look-ups for each changed row and result."""
+        if not alone:
+            return Exhausted(Why.BUDGET, None)
+        work.strategy, bounded = ORDER_BOUNDS, self.bounded
+        delta = bounded.update(run.versions, run.context)
+        deltas = run.versions.deltas
+        work.surgeries = sum(len(deltas.get(each, ())) for each in {bounded.asked, bounded.rows})
+        work.assignments = len(delta)
+        return delta if len(delta) else None
+
+    def full(self, run: Run, work: RuleWork) -> Signed:
+        """See `OfRule`."""
+        versions, bounded = run.versions, self.bounded
+        rows = bounded.full(versions[bounded.asked], versions[bounded.rows], run.context)
         counts = np.ones(len(rows[0]), np.int64)
         work.assignments = len(counts)
         return rows, counts

@@ -10,13 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
+from functools import partial
 from operator import itemgetter
 
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema, Stratum
 from lftj.program.stratification import Stratification
 from lftj.scantree.frozen import frozen
 from lftj.tuning import Tuning
-from lftj.views.arms import Arm, ExtremesArm, FunctorArm, GroupArm, JoinArm
+from lftj.views.arms import Arm, BoundedArm, ExtremesArm, FunctorArm, GroupArm, JoinArm
+from lftj.views.bounded import Bounded, bounded_of
 from lftj.views.extremes import Extremes, extremes_of
 from lftj.views.families import Families, Reader
 from lftj.views.family import Family, Pattern
@@ -29,8 +31,8 @@ Apart = Callable[[str], str]
 """A tag that keeps a relation's nodes apart from equal ones of relations that are brought up to
 date at another time.
 """
-HeadReader = Callable[[NormalRule], Extremes | None]
-"""Reader of an aggregated rule's head off a key order, if there is one."""
+HeadReader = Callable[[NormalRule], Extremes | Bounded | None]
+"""Reader of an aggregated rule's head off key orders, if there is one."""
 
 
 @frozen
@@ -56,7 +58,7 @@ class Graph:
         """The graph in which the relations of these strata are derived by their rules of now; the
         recursive ones have no nodes. O(rules of these), and dictionaries are copied.
         """
-        change = GraphChange(self, lambda rule: extremes_of(rule, tuning), apart)
+        change = GraphChange(self, partial(reader_of, tuning=tuning), apart)
         for stratum in strata:
             for name in stratum.relations:
                 rules = tuple([rule for rule in stratum.rules if rule.relation == name])
@@ -126,6 +128,13 @@ class Graph:
 
 
 NO_VIEWS = Graph()
+
+
+def reader_of(rule: NormalRule, tuning: Tuning, **wide: int) -> Extremes | Bounded | None:
+    """Reader of an aggregated rule's head off key orders, if there is one. `wide`: as of
+    `extremes_of`.
+    """
+    return extremes_of(rule, tuning, **wide) or bounded_of(rule, tuning)
 
 
 def together(_: str) -> str:
@@ -205,9 +214,11 @@ class GraphChange:
             join, readers = self._joins.get(made.key, (made, 0))
             self._joins[join.key] = join, readers + 1
             return JoinArm(rule, join)
-        extremes = self._read(rule)
-        if extremes is not None:
-            return ExtremesArm(rule, extremes)
+        reader = self._read(rule)
+        if isinstance(reader, Extremes):
+            return ExtremesArm(rule, reader)
+        if reader is not None:
+            return BoundedArm(rule, reader)
         member = Member.of(rule)
         columns = [column.text for column in member.head.columns]
         return GroupArm(rule, self._join_group(member), repr(columns))

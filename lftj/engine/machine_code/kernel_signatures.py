@@ -56,7 +56,7 @@ lftj.join.kernels.statistics_kernels count_values R R
 lftj.sensitivity.surgery_kernels branch_depths W i i R W
 lftj.heads.changes_kernels net_few R W R W
 lftj.scantree.weight_kernels read_units W W i i R W i W
-lftj.scantree.weight_kernels count_rows W W i i R W
+lftj.scantree.weight_kernels rank_prefixes W W i i R b W
 lftj.join.kernels.lookup_kernels compute_rows i i W R i i W
 lftj.heads.changes_kernels divide R W i W W
 lftj.sensitivity.region_kernels mark_outside R W R B

@@ -14,6 +14,7 @@ from lftj.sensitivity import Position
 from lftj.storage import Database
 from lftj.views import (
     Arm,
+    BoundedArm,
     ExtremesArm,
     GroupArm,
     GroupState,
@@ -40,6 +41,12 @@ def upkeep_lines(rule: NormalRule | FunctorRule, state: State) -> Iterator[str]:
         yield (
             f"    kept up to date by looking up the first or last row of each group that changes "
             f"in {arm.extremes.relation}"
+        )
+        return
+    if isinstance(arm, BoundedArm):
+        yield (
+            f"    kept up to date by looking up where rows of {arm.bounded.asked} stand in "
+            f"{arm.bounded.rows}"
         )
         return
     found = state.heads.get(arm.group_key if isinstance(arm, GroupArm) else arm.key)

@@ -30,8 +30,7 @@ from lftj.tuning import DEFAULT
 from lftj.types.dictionary import Dictionary
 from lftj.types.sources import read_name
 from lftj.views.arms import Arm, GroupArm, JoinArm
-from lftj.views.extremes import extremes_of
-from lftj.views.graph import NO_VIEWS, Apart, GraphChange
+from lftj.views.graph import NO_VIEWS, Apart, GraphChange, reader_of
 from lftj.views.group_node import GroupState
 from lftj.views.join_node import JoinState
 from lftj.views.levels_node import LevelsState
@@ -163,7 +162,7 @@ def views_of(
     ids = {id(rules[number]) for number in grouped}
     change = GraphChange(
         NO_VIEWS,
-        lambda rule: None if id(rule) in ids else extremes_of(rule, DEFAULT, _ANY_WIDTH),
+        lambda rule: None if id(rule) in ids else reader_of(rule, DEFAULT, wide=_ANY_WIDTH),
         apart,
     )
     keys = [change.share(reader.normal(each["members"])) for each in data["heads"]]

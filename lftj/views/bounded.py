@@ -1,0 +1,365 @@
+"""Aggregates over what lies on one side of a bound, read off key orders of two relations [LFTJ-IVM
+3.1.1].
+
+In later(t, count()) :- asked(t), s(_, u), u > t. each row that is asked for has the rows of `s` in
+a range of the key order (u, …), whose ends are two look-ups. A changed row of `s` moves the results
+of the asked rows on one side of it, all by as much, so the head needs no state: the results before
+are its own rows. Comparing all pairs takes the product of both relations.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from functools import cache
+
+import numpy as np
+
+from lftj.functions.aggregates import AGGREGATES, COUNTS, TOTALS
+from lftj.heads.aggregate_shape import CallShape
+from lftj.heads.integer_sum import Totals, integer_results
+from lftj.heads.values import group_name
+from lftj.join.context import Context
+from lftj.maintenance.inputs.versions import Versions
+from lftj.program.normal_form import AggregateTerm, NormalRule, PositiveAtom, Ref
+from lftj.scantree import Monoid, Tree, after_prefix
+from lftj.scantree.frozen import frozen
+from lftj.scantree.rows import contains, equal_runs, locate_ranges, sort_order, sort_rows
+from lftj.scantree.weights import ranks
+from lftj.storage.delta import Columns, Delta, no_rows
+from lftj.storage.relation import Order, RelationVersion
+from lftj.tuning import Tuning
+from lftj.tuning.aids import ORDER_BOUNDS
+from lftj.types import Type
+
+_BELOW = ("<", "<=")
+_BEHIND = ("<=", ">")
+"""Bounds whose range begins or ends behind the rows of the asked value, not before these."""
+_SMALL = 1 << 62
+_INT64_MAX = 2**63 - 1
+
+
+@frozen(slots=True)
+class Bounded:
+    """A head that is read off two key orders. `asked_order` of the relation `asked` begins with the
+    columns of the group and the bound, `order` of `rows` with those of the group and what is
+    compared; `width`: of the group.
+
+    `side`: how what is compared stands to the bound. `value`: the place in `order` of what is
+    summed, None of a count. `types`: those of the asked columns. `head`: for each head column its
+    place in (asked columns, result).
+    """
+
+    relation: str
+    asked: str
+    asked_order: Order
+    rows: str
+    order: Order
+    width: int
+    side: str
+    value: int | None
+    call: CallShape
+    types: tuple[Type, ...]
+    head: tuple[int, ...]
+
+    # ── all rows ──────────────────────────────────────────────────────────────────────────────────
+    def full(self, asked: RelationVersion, rows: RelationVersion, context: Context) -> Columns:
+        """The head rows, sorted. O(n log n)."""
+        wanted, tree = asked.tree(self.asked_order).columns(), rows.tree(self.order)
+        if not len(wanted[0]) or not tree.count:
+            return no_rows(len(self.head))
+        context.budget.spend(tree.count + len(wanted[0]))
+        first, last = self._within(*self._ends(wanted, tree.columns(range(self.width + 1))))
+        results, here = last - first, first < last
+        if self.value is not None:
+            (values,) = tree.columns([self.value])
+            results = self._checked(_between(values, first, last), here, wanted, context)
+        return self._head_rows([(wanted, results, here)])
+
+    def _ends(self, wanted: Columns, among: Columns) -> tuple[np.ndarray, ...]:
+        """The positions in sorted rows at which the group of each asked row begins, the rows with
+        its bound begin and end, and the group ends.
+        """
+        low, high = locate_ranges(wanted[: self.width + 1], among)
+        if not self.width:
+            return np.zeros_like(low), low, high, np.full_like(low, len(among[0]))
+        begin, end = locate_ranges(wanted[: self.width], among[: self.width])
+        return begin, low, high, end
+
+    def _within(
+        self, begin: np.ndarray, low: np.ndarray, high: np.ndarray, end: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The range of the rows on the side of the bound."""
+        bound = high if self.side in _BEHIND else low
+        return (begin, bound) if self.side in _BELOW else (bound, end)
+
+    # ── change ────────────────────────────────────────────────────────────────────────────────────
+    def update(self, versions: Versions, context: Context) -> Delta:
+        """The change of the head rows. O((changed rows + changed results) · log n); pages opened
+        count as kernel steps.
+        """
+        tree = versions[self.rows].tree(self.order)
+        asked = versions[self.asked].tree(self.asked_order)
+        change = versions.deltas.get(self.asked) or Delta.empty(len(self.asked_order))
+        fresh = sort_rows([change.inserts[column] for column in self.asked_order])
+        gone = sort_rows([change.erases[column] for column in self.asked_order])
+        moved, steps = self._moved(versions, asked, context)
+        if len(fresh[0]) and len(moved[0]):
+            stay = np.flatnonzero(~contains(moved, fresh))
+            moved, steps = [column[stay] for column in moved], [step[stay] for step in steps]
+        results = versions.before(self.relation)
+        was, before = self._before(results, moved, context)
+        here, after = self._counts(tree, moved, context)
+        if self.value is not None:
+            after = self._checked(_sum(np.where(was, before, 0), steps[1]), here, moved, context)
+        differs = (was != here) | (before != after)
+        born, new = self._computed(tree, fresh, context)
+        dead, old = self._before(results, gone, context)
+        return Delta(
+            self._head_rows([(moved, after, here & differs), (fresh, new, born)]),
+            self._head_rows([(moved, before, was & differs), (gone, old, dead)]),
+        )
+
+    def _moved(self, versions: Versions, asked: Tree, context: Context) -> tuple[Columns, Columns]:
+        """The asked rows whose range has won or lost rows, and by how many, and by which sum."""
+        delta = versions.deltas.get(self.rows)
+        nothing = no_rows(len(self.asked_order)), no_rows(2)
+        if delta is None or not asked.count:
+            return nothing
+        keys, steps = self._steps(delta)
+        runs = equal_runs(keys, self.width) if self.width else np.zeros(1, np.int64)
+        last_of_run = np.append(runs[1:], len(keys[0])) - 1
+        run = np.repeat(np.arange(len(runs)), np.diff(np.append(runs, len(keys[0]))))
+        at = ranks(asked, keys, len(keys[0]), behind=self.side in ("<", ">="))
+        groups = [column[runs] for column in keys[: self.width]]
+        below = self.side in _BELOW
+        edge = self._ranks(asked, groups, len(runs), behind=below)
+        first, end = at.copy(), at.copy()
+        if below:
+            end[:-1], end[last_of_run] = at[1:], edge
+            steps = [_cumulated(step, runs, run) for step in steps]
+        else:
+            first[1:], first[runs] = at[:-1], edge
+            steps = [_cumulated(step[::-1], *_reversed(runs, run))[::-1] for step in steps]
+        some = np.flatnonzero((end > first) & ((steps[0] != 0) | (steps[1] != 0)))
+        sizes = (end - first)[some]
+        context.budget.spend((asked.height + 1) * 2 * len(at) + int(sizes.sum()))
+        if not len(some):
+            return nothing
+        numbers = np.arange(int(sizes.sum())) + np.repeat(
+            first[some] - np.append(0, np.cumsum(sizes)[:-1]), sizes
+        )
+        rows = asked.numbered(numbers, range(len(self.asked_order)))
+        return rows, [np.repeat(step[some], sizes) for step in steps]
+
+    def _steps(self, delta: Delta) -> tuple[Columns, Columns]:
+        """The changed values by groups, ascending, with the numbers and sums of the rows won."""
+        picks = self.order[: self.width + 1]
+        columns = [np.concatenate((delta.inserts[c], delta.erases[c])) for c in picks]
+        signs = np.repeat((1, -1), (delta.inserted, delta.erased))
+        values = signs
+        if self.value is not None:
+            column = self.order[self.value]
+            values = np.concatenate((delta.inserts[column], delta.erases[column]))
+            values = (_exact(values, len(values) + 1)) * signs
+        order = sort_order(columns)
+        keys = [column.take(order) for column in columns]
+        starts = equal_runs(keys, len(keys))
+        steps = [np.add.reduceat(each.take(order), starts) for each in (signs, values)]
+        return [column.take(starts) for column in keys], steps
+
+    def _ranks(self, tree: Tree, groups: Columns, count: int, *, behind: bool) -> np.ndarray:
+        """As `ranks`, by group columns, of which there may be none."""
+        if groups:
+            return ranks(tree, groups, count, behind=behind)
+        return np.full(count, tree.count if behind else 0, np.int64)
+
+    def _counts(
+        self, tree: Tree, wanted: Columns, context: Context
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Mark the asked rows that have some rows on the side of the bound; their numbers."""
+        count, below = len(wanted[0]), self.side in _BELOW
+        bound = ranks(tree, wanted[: self.width + 1], count, behind=self.side in _BEHIND)
+        edge = self._ranks(tree, wanted[: self.width], count, behind=not below)
+        context.budget.spend((tree.height + 1) * 2 * count)
+        found = bound - edge if below else edge - bound
+        return found > 0, found
+
+    def _computed(
+        self, tree: Tree, wanted: Columns, context: Context
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Mark the asked rows that have a result; their results, each by itself."""
+        here, found = self._counts(tree, wanted, context)
+        if self.value is None or not here.any():
+            return here, found
+        totals = np.zeros(len(found), object)
+        for row in np.flatnonzero(here).tolist():
+            key = [int(column[row]) for column in wanted[: self.width + 1]]
+            bound = after_prefix(key) if self.side in _BEHIND else key
+            group = key[: self.width]
+            ends = (group or None, bound) if self.side in _BELOW else (bound, after_prefix(group))
+            totals[row] = tree.scan(_summing(self.value), *ends)
+        context.budget.spend((tree.height + 1) * 2 * len(found))
+        return here, self._checked(totals, here, wanted, context)
+
+    # ── results ───────────────────────────────────────────────────────────────────────────────────
+    def _before(
+        self, results: RelationVersion, wanted: Columns, context: Context
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Mark the asked rows that had a result; their results, from the head rows."""
+        if not len(wanted[0]):
+            return np.zeros(0, np.bool_), np.zeros(0, np.int64)
+        leading = [self.head.index(place) for place in range(len(wanted))]
+        order = (*leading, *(place for place in range(len(self.head)) if place not in leading))
+        found, rows, pages = results.tree(order).edge_rows(wanted)
+        context.budget.spend(pages)
+        return found, rows[order.index(self.head.index(len(wanted)))]
+
+    def _checked(
+        self, totals: np.ndarray, here: np.ndarray, wanted: Columns, context: Context
+    ) -> np.ndarray:
+        """Codes of sums, where there are some. ValueRangeError for one that leaves its type."""
+        some = np.flatnonzero(here)
+        exact = totals[some]
+        parts = Totals(*(part.astype(np.int64) for part in (exact >> 63, exact & _INT64_MAX)))
+
+        def name(number: int) -> str:
+            row = slice(int(some[number]), int(some[number]) + 1)
+            codes = [column[row] for column in wanted]
+            return group_name(codes, self.types, context.resources.dictionary)
+
+        found = np.zeros(len(totals), np.int64)
+        found[some] = integer_results(parts, self.call, np.ones_like(parts.low), name)
+        return found
+
+    def _head_rows(self, parts: Sequence[tuple[Columns, np.ndarray, np.ndarray]]) -> Columns:
+        """The head rows of marked asked rows with their results, sorted."""
+        columns = [
+            np.concatenate(pieces)
+            for pieces in zip(
+                *([each[mask] for each in (*wanted, found)] for wanted, found, mask in parts),
+                strict=True,
+            )
+        ]
+        return sort_rows([columns[place] for place in self.head])
+
+
+# ── exact sums ────────────────────────────────────────────────────────────────────────────────────
+def _exact(values: np.ndarray, times: int) -> np.ndarray:
+    """The same numbers, as ones that do not overflow when so many are added."""
+    most = max(-int(values.min(initial=0)), int(values.max(initial=0)))
+    return values if most * times < _SMALL else values.astype(object)
+
+
+def _sum(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    return _exact(one, 2) + _exact(other, 2)
+
+
+def _between(values: np.ndarray, first: np.ndarray, last: np.ndarray) -> np.ndarray:
+    """The sums of ranges of a column."""
+    exact = _exact(values, len(values))
+    sums = np.concatenate((np.zeros(1, exact.dtype), np.cumsum(exact)))
+    return sums[np.maximum(first, last)] - sums[first]
+
+
+def _cumulated(steps: np.ndarray, runs: np.ndarray, run: np.ndarray) -> np.ndarray:
+    """Sums up to each place of a run; `run` is the number of each one's run."""
+    exact = _exact(steps, len(steps))
+    sums = np.cumsum(exact)
+    return sums - (sums[runs] - exact[runs])[run]
+
+
+def _reversed(runs: np.ndarray, run: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The runs of an array that is read backwards."""
+    ends = np.append(runs[1:], len(run))
+    return (len(run) - ends)[::-1], (len(runs) - 1 - run)[::-1]
+
+
+@cache
+def _summing(column: int) -> Monoid[int]:
+    """Exact sums of a column of rows."""
+
+    def lifted(columns: list[np.ndarray]) -> int:
+        return int(_exact(columns[column], len(columns[column])).sum())
+
+    return Monoid.of_rows(0, lifted, operator.add)
+
+
+# ── recognition ───────────────────────────────────────────────────────────────────────────────────
+def bounded_of(rule: NormalRule, tuning: Tuning) -> Bounded | None:
+    """Reader of a rule's head from two key orders, if it can be read so: one count, or sum of
+    whole numbers or decimals, over the rows of one relation which a single comparison bounds by a
+    row of another one, that the head has whole.
+
+    Texts stand in the order of their codes; sums of floats are rounded once, from exact ones.
+    """
+    calls = [term for term in rule.head if isinstance(term, AggregateTerm)]
+    if ORDER_BOUNDS in tuning.without or len(calls) != 1 or len(rule.atoms) != 2:
+        return None
+    if rule.negated or rule.assignments or len(rule.filters) != 1 or rule.lead is not None:
+        return None
+    (call,), group = calls, set(rule.group)
+    found = [atom for atom in rule.atoms if _columns(atom).keys() == group]
+    if not _takes(call, rule) or len(found) != 1:
+        return None
+    asked, test = found[0], rule.filters[0]
+    rows = rule.atoms[asked is rule.atoms[0]]
+    if isinstance(test.left, Ref) and test.left.variable in group:
+        test = test.turned
+    if not (isinstance(test.left, Ref) and isinstance(test.right, Ref)):
+        return None
+    return _made(rule, call, asked, rows, test.left.variable, test.operator, test.right.variable)
+
+
+def _made(
+    rule: NormalRule,
+    call: AggregateTerm,
+    asked: PositiveAtom,
+    rows: PositiveAtom,
+    compared: int,
+    side: str,
+    bound: int,
+) -> Bounded | None:
+    of_asked, of_rows = _columns(asked), _columns(rows)
+    shared = [variable for variable in of_asked if variable in of_rows]
+    values = [arg.variable for arg in call.args]
+    inside = {compared, *values} <= of_rows.keys() - of_asked.keys()
+    if side not in ("<", "<=", ">", ">=") or not inside or bound not in of_asked.keys() - {*shared}:
+        return None
+    if rule.variables[compared].type.name == "str":
+        return None
+    wanted = list(dict.fromkeys((*shared, bound, *of_asked)))
+    listed = list(dict.fromkeys((*shared, compared, *values, *of_rows)))
+    return Bounded(
+        rule.relation,
+        asked.relation,
+        tuple(of_asked[variable] for variable in wanted),
+        rows.relation,
+        tuple(of_rows[variable] for variable in listed),
+        len(shared),
+        side,
+        listed.index(values[0]) if values else None,
+        CallShape(call.function, (), tuple(rule.variables[v].type for v in values), call.type),
+        tuple(rule.variables[variable].type for variable in wanted),
+        tuple(
+            wanted.index(term.variable) if isinstance(term, Ref) else len(wanted)
+            for term in rule.head
+        ),
+    )
+
+
+def _takes(call: AggregateTerm, rule: NormalRule) -> bool:
+    """Test for a count, or a sum of what is added exactly in any order."""
+    if call.function in COUNTS:
+        return True
+    if call.function not in TOTALS or AGGREGATES[call.function].divided:
+        return False
+    return rule.variables[call.args[0].variable].type.name in ("int", "decimal")
+
+
+def _columns(atom: PositiveAtom) -> dict[int, int]:
+    """The columns of an atom by their variables; none where one has a constant, or a variable
+    repeats.
+    """
+    found = {arg.variable: column for column, arg in enumerate(atom.args) if isinstance(arg, Ref)}
+    return found if len(found) == len(atom.args) else {}

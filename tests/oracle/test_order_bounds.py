@@ -1,0 +1,132 @@
+"""Counts and sums of what lies on one side of a bound, under histories of both sides: compared with
+the naive reference, and read off key orders.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import lftj
+from lftj.tuning.aids import ORDER_BOUNDS
+
+Facts = dict[str, set[tuple[Any, ...]]]
+SIDES = ("<", "<=", ">", ">=")
+VIEWS = ("ranked", "running", "both", "counted", "summed")
+
+SMALL = st.integers(-2, 3)
+FLOATS = st.sampled_from([0.1, -2.5, 0.0, math.inf, -math.inf])
+ROWS = {
+    "s": st.tuples(SMALL, SMALL),
+    "q": st.tuples(st.sampled_from("ab"), SMALL, FLOATS, st.sampled_from([Decimal("0.25"), 1])),
+    "asked": st.tuples(st.sampled_from("ab"), SMALL),
+    "told": st.tuples(st.sampled_from("ab"), SMALL, SMALL),
+    "bound": st.tuples(SMALL),
+}
+CHANGES = st.lists(
+    st.one_of([st.tuples(st.just(name), rows) for name, rows in ROWS.items()]),
+    min_size=1,
+    max_size=5,
+)
+
+
+def program(side: str) -> str:
+    """Bounds from the other rows of a relation, by groups and not, and from other relations."""
+    return f"""
+        .decl s(x: number, t: number)
+        .decl q(g: symbol, x: number, t: float, d: decimal(9,2))
+        .decl asked(g: symbol, t: number)
+        .decl told(g: symbol, u: number, z: number)
+        .decl bound(t: number)
+        .decl ranked(x: number, t: number, n: number)
+        .decl running(x: number, t: number, n: number)
+        .decl both(g: symbol, t: float, n: number, m: decimal(18,2))
+        .decl counted(t: number, g: symbol, n: number)
+        .decl summed(n: number, t: number)
+        ranked(x, t, n) :- s(x, t), n = count : {{ s(_, u), u {side} t }}.
+        running(x, t, n) :- s(x, t), n = sum y : {{ s(y, u), u {side} t }}.
+        both(g, t, n, m) :- q(g, _, t, _), n = count : {{ q(g, _, u, _), u {side} t }},
+            m = sum d : {{ q(g, _, u, d), u {side} t }}.
+        counted(t, g, count()) :- asked(g, t), told(g, u, _), t {side} u.
+        summed(sum(z), t) :- bound(t), told(_, u, z), t {side} u.
+    """
+
+
+def committed(workspace: lftj.Workspace, facts: Facts, change: Sequence[tuple[str, Any]]) -> None:
+    """Take out the rows that are there, and put the others in."""
+    with workspace.transaction() as tx:
+        for name, row in dict.fromkeys(change):
+            (tx.delete if row in facts[name] else tx.insert)(name, [row])
+    for name, row in dict.fromkeys(change):
+        facts[name] ^= {row}
+
+
+def check(workspace: lftj.Workspace, side: str, facts: Facts) -> None:
+    """All views are what the reference makes of the facts."""
+    given = {name: list(rows) for name, rows in facts.items()}
+    expected = lftj.evaluate(program(side), given, by="substitution")
+    for name in VIEWS:
+        assert sorted(workspace[name].fetchall()) == sorted(expected[name].fetchall()), name
+
+
+@settings(max_examples=2 * settings().max_examples)
+@given(st.sampled_from(SIDES), st.lists(CHANGES, min_size=1, max_size=8))
+def test_histories(side: str, changes: list[list[tuple[str, Any]]]) -> None:
+    facts: Facts = {name: set() for name in ROWS}
+    with lftj.connect() as workspace:
+        workspace.add_rules(program(side))
+        for change in changes:
+            committed(workspace, facts, change)
+            check(workspace, side, facts)
+        assert workspace.verify() == []
+
+
+@pytest.mark.parametrize("side", SIDES)
+def test_many_rows_are_read_off_key_orders(side: str, tmp_path: Path) -> None:
+    rows = [(n % 7, (n * 37) % 400) for n in range(400)]
+    told = [("ab"[n % 2], n % 90, n % 11 - 5) for n in range(300)]
+    facts: Facts = {name: set() for name in ROWS}
+    facts |= {"s": set(rows), "told": set(told), "asked": {("a", n) for n in range(0, 80, 3)}}
+    facts["bound"] = {(n,) for n in range(50)}
+    with lftj.connect(tmp_path / "w") as workspace:
+        workspace.add_rules(program(side))
+        for name, some in facts.items():
+            workspace.load(name, sorted(some))
+        check(workspace, side, facts)
+    with lftj.connect(tmp_path / "w") as workspace:
+        change = [("s", (1, 396)), ("s", (1, 3)), ("told", ("a", 2, 4)), ("asked", ("b", 88))]
+        committed(workspace, facts, [*change, ("bound", (89,)), ("asked", ("a", 0))])
+        check(workspace, side, facts)
+        done = {each.relation for each in workspace.profile(last=1).df().itertuples()
+            if each.strategy == ORDER_BOUNDS}  # fmt: skip
+        assert {"counted", "summed", "rule1#count1", "rule2#sum1"} <= done
+
+
+def test_a_changed_row_costs_what_it_changes() -> None:
+    """A row at the end moves no other, of twenty thousand: some look-ups, not the pairs."""
+    with lftj.connect() as workspace:
+        workspace.add_rules(program("<"))
+        workspace.load("s", [(0, n) for n in range(20_000)])
+        workspace.load("s", [(0, 20_001)])
+        steps = {each.relation: each.steps for each in workspace.profile(last=1).df().itertuples()}
+        assert steps["rule1#count1"] < 50
+        assert (0, 20_001, 20_000) in workspace["ranked"].fetchall()
+
+
+def test_sums_beyond_their_type_name_the_bound() -> None:
+    with lftj.connect() as workspace:
+        workspace.add_rules(program(">"))
+        workspace.load("told", [("a", 0, 2**62), ("a", 1, 2**62 - 1)])
+        workspace.load("bound", [(5,)])
+        assert workspace["summed"].fetchall() == [(2**63 - 1, 5)]
+        with pytest.raises(lftj.ValueRangeError, match=r"sum for the group \(5\) is 9223372036854"):
+            workspace.load("told", [("b", 2, 1)])
+        workspace.load("told", [("b", 2, -1), ("b", 3, 1)])
+        assert workspace["summed"].fetchall() == [(2**63 - 1, 5)]
