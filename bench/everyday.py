@@ -18,9 +18,12 @@ import lftj
 from bench.clock import processor_seconds
 from bench.figure import Report, require_equal
 from lftj.types import arrow_compute as pc
+from bench.in_order import commit_share, measured
 
 RULES = {"s": 50, "m": 300, "l": 1_000}
 SMALLER = 10
+ORDERED_ROWS = {"s": 20_000, "m": 200_000, "l": 1_000_000}
+GROUPS = {"s": (200, 1), "m": (2_000, 1), "l": (10_000, 1)}
 TURNS = 30
 ROWS = 1_000
 
@@ -230,6 +233,11 @@ def measure(report: Report, data: Path | None) -> None:
     report.add("feed_vs_upsert", feed_vs_upsert(FED_ROWS[size]))
     report.add("keyed_deletes_ratio", keyed_deletes_ratio(SYNCED_ROWS[size], KEYS[size]))
     report.add("calls_vs_array", calls_vs_array(CALLS[size]))
+    found = [each for groups in GROUPS[size] for each in measured(ORDERED_ROWS[size], groups)]
+    report.add("in_order_worst_vs_duckdb", max(each.vs_duckdb for each in found))
+    report.add("in_order_commit", commit_share(found))
+    for each in found:
+        report.note(figure="in_order_worst_vs_duckdb", **each._asdict())
     report.note(
         figure="program_rule_growth",
         rules=rules,

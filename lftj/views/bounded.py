@@ -4,25 +4,27 @@
 In later(t, count()) :- asked(t), s(_, u), u > t. each row that is asked for has the rows of `s` in
 a range of the key order (u, …), whose ends are two look-ups. A changed row of `s` moves the results
 of the asked rows on one side of it, all by as much, so the head needs no state: the results before
-are its own rows. Comparing all pairs takes the product of both relations.
+are its own rows. Comparing all pairs takes the product of both relations. The last row below a
+bound, and the first one above, are the row at an end, and a changed row moves the results up to the
+next one.
 """
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
-from functools import cache
 
 import numpy as np
 
 from lftj.functions.aggregates import AGGREGATES, COUNTS, TOTALS
+from lftj.functions.in_order import Place
 from lftj.heads.aggregate_shape import CallShape
+from lftj.heads.in_order import reading
 from lftj.heads.integer_sum import Totals, integer_results
 from lftj.heads.values import group_name
 from lftj.join.context import Context
 from lftj.maintenance.inputs.versions import Versions
 from lftj.program.normal_form import AggregateTerm, NormalRule, PositiveAtom, Ref
-from lftj.scantree import Monoid, Tree, after_prefix
+from lftj.scantree import Tree, after_prefix
 from lftj.scantree.frozen import frozen
 from lftj.scantree.rows import contains, equal_runs, locate_ranges, sort_order, sort_rows
 from lftj.scantree.weights import ranks
@@ -31,11 +33,11 @@ from lftj.storage.relation import Order, RelationVersion
 from lftj.tuning import Tuning
 from lftj.tuning.aids import ORDER_BOUNDS
 from lftj.types import Type
+from lftj.views.exact_sums import backwards, cumulated, exact, sum_of, summing, sums_between
 
 _BELOW = ("<", "<=")
 _BEHIND = ("<=", ">")
 """Bounds whose range begins or ends behind the rows of the asked value, not before these."""
-_SMALL = 1 << 62
 _INT64_MAX = 2**63 - 1
 
 
@@ -46,8 +48,8 @@ class Bounded:
     compared; `width`: of the group.
 
     `side`: how what is compared stands to the bound. `value`: the place in `order` of what is
-    summed, None of a count. `types`: those of the asked columns. `head`: for each head column its
-    place in (asked columns, result).
+    summed, or read of the `nearest` row; None of a count. `types`: those of the asked columns.
+    `head`: for each head column its place in (asked columns, result).
     """
 
     relation: str
@@ -58,6 +60,7 @@ class Bounded:
     width: int
     side: str
     value: int | None
+    nearest: bool
     call: CallShape
     types: tuple[Type, ...]
     head: tuple[int, ...]
@@ -73,7 +76,11 @@ class Bounded:
         results, here = last - first, first < last
         if self.value is not None:
             (values,) = tree.columns([self.value])
-            results = self._checked(_between(values, first, last), here, wanted, context)
+            if self.nearest:
+                place = last - 1 if self.side in _BELOW else first
+                results = values[np.where(here, place, 0)]
+            else:
+                results = self._checked(sums_between(values, first, last), here, wanted, context)
         return self._head_rows([(wanted, results, here)])
 
     def _ends(self, wanted: Columns, among: Columns) -> tuple[np.ndarray, ...]:
@@ -103,15 +110,18 @@ class Bounded:
         change = versions.deltas.get(self.asked) or Delta.empty(len(self.asked_order))
         fresh = sort_rows([change.inserts[column] for column in self.asked_order])
         gone = sort_rows([change.erases[column] for column in self.asked_order])
-        moved, steps = self._moved(versions, asked, context)
+        near = self._near if self.nearest else self._moved
+        moved, steps = near(versions, asked, context)
         if len(fresh[0]) and len(moved[0]):
             stay = np.flatnonzero(~contains(moved, fresh))
             moved, steps = [column[stay] for column in moved], [step[stay] for step in steps]
         results = versions.before(self.relation)
         was, before = self._before(results, moved, context)
         here, after = self._counts(tree, moved, context)
-        if self.value is not None:
-            after = self._checked(_sum(np.where(was, before, 0), steps[1]), here, moved, context)
+        if self.nearest:
+            here, after = self._computed(tree, moved, context)
+        elif self.value is not None:
+            after = self._checked(sum_of(np.where(was, before, 0), steps[1]), here, moved, context)
         differs = (was != here) | (before != after)
         born, new = self._computed(tree, fresh, context)
         dead, old = self._before(results, gone, context)
@@ -137,20 +147,36 @@ class Bounded:
         first, end = at.copy(), at.copy()
         if below:
             end[:-1], end[last_of_run] = at[1:], edge
-            steps = [_cumulated(step, runs, run) for step in steps]
+            steps = [cumulated(step, runs, run) for step in steps]
         else:
             first[1:], first[runs] = at[:-1], edge
-            steps = [_cumulated(step[::-1], *_reversed(runs, run))[::-1] for step in steps]
+            steps = [cumulated(step[::-1], *backwards(runs, run))[::-1] for step in steps]
         some = np.flatnonzero((end > first) & ((steps[0] != 0) | (steps[1] != 0)))
-        sizes = (end - first)[some]
-        context.budget.spend((asked.height + 1) * 2 * len(at) + int(sizes.sum()))
-        if not len(some):
-            return nothing
-        numbers = np.arange(int(sizes.sum())) + np.repeat(
-            first[some] - np.append(0, np.cumsum(sizes)[:-1]), sizes
-        )
+        numbers = _ranges(first[some], end[some])
+        context.budget.spend((asked.height + 1) * 2 * len(at) + len(numbers))
         rows = asked.numbered(numbers, range(len(self.asked_order)))
-        return rows, [np.repeat(step[some], sizes) for step in steps]
+        return rows, [np.repeat(step[some], (end - first)[some]) for step in steps]
+
+    def _near(self, versions: Versions, asked: Tree, context: Context) -> tuple[Columns, Columns]:
+        """The asked rows between each changed row and the next one that is there."""
+        delta, tree = versions.deltas.get(self.rows), versions[self.rows].tree(self.order)
+        if delta is None or not asked.count:
+            return no_rows(len(self.asked_order)), []
+        keys, _ = self._steps(delta)
+        count, below, groups = len(keys[0]), self.side in _BELOW, keys[: self.width]
+        behind = self.side in ("<", ">=")
+        at = ranks(asked, keys, count, behind=behind)
+        end = self._ranks(asked, groups, count, behind=below)
+        place = ranks(tree, keys, count, behind=below) - (not below)
+        edge = self._ranks(tree, groups, count, behind=below)
+        known = np.flatnonzero(place < edge if below else place >= edge)
+        if len(known):
+            others = tree.numbered(place[known], range(self.width + 1))
+            end[known] = ranks(asked, others, len(known), behind=behind)
+        first, end = (at, end) if below else (end, at)
+        (numbers,) = sort_rows([_ranges(first, np.maximum(first, end))])
+        context.budget.spend((asked.height + tree.height + 2) * 2 * count + len(numbers))
+        return asked.numbered(numbers, range(len(self.asked_order))), []
 
     def _steps(self, delta: Delta) -> tuple[Columns, Columns]:
         """The changed values by groups, ascending, with the numbers and sums of the rows won."""
@@ -161,7 +187,7 @@ class Bounded:
         if self.value is not None:
             column = self.order[self.value]
             values = np.concatenate((delta.inserts[column], delta.erases[column]))
-            values = (_exact(values, len(values) + 1)) * signs
+            values = (exact(values, len(values) + 1)) * signs
         order = sort_order(columns)
         keys = [column.take(order) for column in columns]
         starts = equal_runs(keys, len(keys))
@@ -192,13 +218,19 @@ class Bounded:
         here, found = self._counts(tree, wanted, context)
         if self.value is None or not here.any():
             return here, found
+        if self.nearest:
+            some, below = np.flatnonzero(here), self.side in _BELOW
+            bound = ranks(tree, wanted[: self.width + 1], len(here), behind=self.side in _BEHIND)
+            found[some] = tree.numbered(bound[some] - below, [self.value])[0]
+            context.budget.spend((tree.height + 1) * 2 * len(here))
+            return here, found
         totals = np.zeros(len(found), object)
         for row in np.flatnonzero(here).tolist():
             key = [int(column[row]) for column in wanted[: self.width + 1]]
             bound = after_prefix(key) if self.side in _BEHIND else key
             group = key[: self.width]
             ends = (group or None, bound) if self.side in _BELOW else (bound, after_prefix(group))
-            totals[row] = tree.scan(_summing(self.value), *ends)
+            totals[row] = tree.scan(summing(self.value), *ends)
         context.budget.spend((tree.height + 1) * 2 * len(found))
         return here, self._checked(totals, here, wanted, context)
 
@@ -244,52 +276,17 @@ class Bounded:
         return sort_rows([columns[place] for place in self.head])
 
 
-# ── exact sums ────────────────────────────────────────────────────────────────────────────────────
-def _exact(values: np.ndarray, times: int) -> np.ndarray:
-    """The same numbers, as ones that do not overflow when so many are added."""
-    most = max(-int(values.min(initial=0)), int(values.max(initial=0)))
-    return values if most * times < _SMALL else values.astype(object)
-
-
-def _sum(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    return _exact(one, 2) + _exact(other, 2)
-
-
-def _between(values: np.ndarray, first: np.ndarray, last: np.ndarray) -> np.ndarray:
-    """The sums of ranges of a column."""
-    exact = _exact(values, len(values))
-    sums = np.concatenate((np.zeros(1, exact.dtype), np.cumsum(exact)))
-    return sums[np.maximum(first, last)] - sums[first]
-
-
-def _cumulated(steps: np.ndarray, runs: np.ndarray, run: np.ndarray) -> np.ndarray:
-    """Sums up to each place of a run; `run` is the number of each one's run."""
-    exact = _exact(steps, len(steps))
-    sums = np.cumsum(exact)
-    return sums - (sums[runs] - exact[runs])[run]
-
-
-def _reversed(runs: np.ndarray, run: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The runs of an array that is read backwards."""
-    ends = np.append(runs[1:], len(run))
-    return (len(run) - ends)[::-1], (len(runs) - 1 - run)[::-1]
-
-
-@cache
-def _summing(column: int) -> Monoid[int]:
-    """Exact sums of a column of rows."""
-
-    def lifted(columns: list[np.ndarray]) -> int:
-        return int(_exact(columns[column], len(columns[column])).sum())
-
-    return Monoid.of_rows(0, lifted, operator.add)
+def _ranges(first: np.ndarray, end: np.ndarray) -> np.ndarray:
+    """The numbers of ranges, one after the other."""
+    sizes = end - first
+    return np.arange(int(sizes.sum())) + np.repeat(first - (np.cumsum(sizes) - sizes), sizes)
 
 
 # ── recognition ───────────────────────────────────────────────────────────────────────────────────
 def bounded_of(rule: NormalRule, tuning: Tuning) -> Bounded | None:
     """Reader of a rule's head from two key orders, if it can be read so: one count, or sum of
-    whole numbers or decimals, over the rows of one relation which a single comparison bounds by a
-    row of another one, that the head has whole.
+    whole numbers or decimals, or the row that is next, over the rows of one relation which a single
+    comparison bounds by a row of another one, that the head has whole.
 
     Texts stand in the order of their codes; sums of floats are rounded once, from exact ones.
     """
@@ -322,11 +319,14 @@ def _made(
 ) -> Bounded | None:
     of_asked, of_rows = _columns(asked), _columns(rows)
     shared = [variable for variable in of_asked if variable in of_rows]
-    values = [arg.variable for arg in call.args]
+    nearest = reading(call.function) is not None
+    values = [arg.variable for arg in call.args[:1]]
     inside = {compared, *values} <= of_rows.keys() - of_asked.keys()
     if side not in ("<", "<=", ">", ">=") or not inside or bound not in of_asked.keys() - {*shared}:
         return None
-    if rule.variables[compared].type.name == "str":
+    if any(rule.variables[each].type.name == "str" for each in (compared, *values)):
+        return None
+    if nearest and (call.args[1:] != (Ref(compared),) or not _is_near(call.function, side)):
         return None
     wanted = list(dict.fromkeys((*shared, bound, *of_asked)))
     listed = list(dict.fromkeys((*shared, compared, *values, *of_rows)))
@@ -339,6 +339,7 @@ def _made(
         len(shared),
         side,
         listed.index(values[0]) if values else None,
+        nearest,
         CallShape(call.function, (), tuple(rule.variables[v].type for v in values), call.type),
         tuple(rule.variables[variable].type for variable in wanted),
         tuple(
@@ -349,12 +350,18 @@ def _made(
 
 
 def _takes(call: AggregateTerm, rule: NormalRule) -> bool:
-    """Test for a count, or a sum of what is added exactly in any order."""
-    if call.function in COUNTS:
+    """Test for a count, a sum of what is added exactly in any order, or the value of a row."""
+    if call.function in COUNTS or reading(call.function) is not None:
         return True
     if call.function not in TOTALS or AGGREGATES[call.function].divided:
         return False
     return rule.variables[call.args[0].variable].type.name in ("int", "decimal")
+
+
+def _is_near(function: str, side: str) -> bool:
+    """Test for the last row below a bound, or the first one above it."""
+    read = reading(function)
+    return read is not None and read.place is (Place.LAST if side in _BELOW else Place.FIRST)
 
 
 def _columns(atom: PositiveAtom) -> dict[int, int]:

@@ -19,7 +19,7 @@ from lftj.tuning.aids import ORDER_BOUNDS
 
 Facts = dict[str, set[tuple[Any, ...]]]
 SIDES = ("<", "<=", ">", ">=")
-VIEWS = ("ranked", "running", "both", "counted", "summed")
+VIEWS = ("ranked", "running", "both", "counted", "summed", "before", "behind", "next")
 
 SMALL = st.integers(-2, 3)
 FLOATS = st.sampled_from([0.1, -2.5, 0.0, math.inf, -math.inf])
@@ -39,6 +39,7 @@ CHANGES = st.lists(
 
 def program(side: str) -> str:
     """Bounds from the other rows of a relation, by groups and not, and from other relations."""
+    near = "arg_min" if side in ("<", "<=") else "arg_max"
     return f"""
         .decl s(x: number, t: number)
         .decl q(g: symbol, x: number, t: float, d: decimal(9,2))
@@ -50,12 +51,18 @@ def program(side: str) -> str:
         .decl both(g: symbol, t: float, n: number, m: decimal(18,2))
         .decl counted(t: number, g: symbol, n: number)
         .decl summed(n: number, t: number)
+        .decl before(x: number, t: number, n: number)
+        .decl behind(g: symbol, t: float, n: decimal(9,2))
+        .decl next(t: number, g: symbol, n: number)
         ranked(x, t, n) :- s(x, t), n = count : {{ s(_, u), u {side} t }}.
         running(x, t, n) :- s(x, t), n = sum y : {{ s(y, u), u {side} t }}.
         both(g, t, n, m) :- q(g, _, t, _), n = count : {{ q(g, _, u, _), u {side} t }},
             m = sum d : {{ q(g, _, u, d), u {side} t }}.
         counted(t, g, count()) :- asked(g, t), told(g, u, _), t {side} u.
         summed(sum(z), t) :- bound(t), told(_, u, z), t {side} u.
+        before(x, t, n) :- s(x, t), n = last(y, u) : {{ s(y, u), u {side} t }}.
+        behind(g, t, n) :- q(g, _, t, _), n = first(d, u) : {{ q(g, _, u, d), u {side} t }}.
+        next(t, g, {near}(z, u)) :- asked(g, t), told(g, u, z), t {side} u.
     """
 
 
@@ -101,6 +108,7 @@ def test_many_rows_are_read_off_key_orders(side: str, tmp_path: Path) -> None:
     facts: Facts = {name: set() for name in ROWS}
     facts |= {"s": set(rows), "told": set(told), "asked": {("a", n) for n in range(0, 80, 3)}}
     facts["bound"] = {(n,) for n in range(50)}
+    facts["q"] = {("a", n % 3, float(n), Decimal(n)) for n in range(50)}
     with lftj.connect(tmp_path / "w") as workspace:
         workspace.add_rules(program(side))
         for name, some in facts.items():
@@ -108,11 +116,13 @@ def test_many_rows_are_read_off_key_orders(side: str, tmp_path: Path) -> None:
         check(workspace, side, facts)
     with lftj.connect(tmp_path / "w") as workspace:
         change = [("s", (1, 396)), ("s", (1, 3)), ("told", ("a", 2, 4)), ("asked", ("b", 88))]
-        committed(workspace, facts, [*change, ("bound", (89,)), ("asked", ("a", 0))])
+        change += [("q", ("a", 1, 0.1, Decimal("0.25"))), ("bound", (89,)), ("asked", ("a", 0))]
+        committed(workspace, facts, change)
         check(workspace, side, facts)
         done = {name for name, strategy in profiled(workspace, "strategy").items()
             if strategy == ORDER_BOUNDS}  # fmt: skip
-        assert {"counted", "summed", "rule1#count1", "rule2#sum1"} <= done
+        near = {"rule6#last1"} if side in ("<", "<=") else {"rule7#first1"}
+        assert {"counted", "summed", "next", "rule1#count1", "rule2#sum1", *near} <= done
 
 
 def test_a_changed_row_costs_what_it_changes() -> None:
