@@ -17,8 +17,8 @@ import pyarrow as pa
 import lftj
 from bench.clock import processor_seconds
 from bench.figure import Report, require_equal
-from lftj.types import arrow_compute as pc
 from bench.in_order import commit_share, measured
+from lftj.types import arrow_compute as pc
 
 RULES = {"s": 50, "m": 300, "l": 1_000}
 SMALLER = 10
