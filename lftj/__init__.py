@@ -123,6 +123,7 @@ if TYPE_CHECKING:
     from lftj.syntax.builder import mean as mean
     from lftj.syntax.builder import min_ as min_
     from lftj.syntax.builder import month as month
+    from lftj.syntax.builder import optional as optional
     from lftj.syntax.builder import parameter as parameter
     from lftj.syntax.builder import range_ as range_
     from lftj.syntax.builder import round_ as round_
@@ -185,8 +186,8 @@ _NAMES = {
     "sql.program": "SqlProgram to_sql",
     "syntax.builder": "Expression Formula Predicate Var _ agg aggregate band bnot bor bshl bshr "
     "bshru bxor cat choice concat contains "
-    "count day land lnot lor lxor match max_ mean min_ month parameter range_ round_ rule strlen "
-    "substr sum_ to_date to_float to_number to_string "
+    "count day land lnot lor lxor match max_ mean min_ month optional parameter range_ round_ rule "
+    "strlen substr sum_ to_date to_float to_number to_string "
     "to_unsigned vars year",
     "syntax.named_functions": "fn",
     "syntax.user_function": "UserFunction",

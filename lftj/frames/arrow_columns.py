@@ -26,7 +26,7 @@ import pyarrow as pa
 
 from lftj.errors import FrameError, LftjError, ValueRangeError, ValueTypeError
 from lftj.frames.frame import CodedColumn, Late, Place, Target
-from lftj.types import INT, Type, code_of, code_range, floats_to_codes, type_of_python
+from lftj.types import INT, NULL_CODE, Type, code_of, code_range, floats_to_codes, type_of_python
 from lftj.types import arrow_compute as pc
 from lftj.types.arrow_arrays import as_large_strings, numpy_array, writable_view
 from lftj.types.arrow_validity import require_valid
@@ -88,6 +88,7 @@ def late_codes(column: pa.ChunkedArray, target: Target) -> Late | None:
     if column.null_count:
         return None
     floats = target.type.name == "float"
+    checked = target.type.optional and target.type.name == "int"
     convert = _CONVERSIONS.get(target.type.name)
     chunks = [chunk for chunk in column.chunks if len(chunk)]
     try:
@@ -95,6 +96,8 @@ def late_codes(column: pa.ChunkedArray, target: Target) -> Late | None:
     except OverflowError:
         return None
     if floats and any(np.isnan(part.min()) for part in parts):
+        return None
+    if checked and any(part.dtype == np.int64 and part.min() == NULL_CODE for part in parts):
         return None
     if (
         len(parts) == 1
@@ -155,7 +158,7 @@ def _check_fits(found: pa.DataType, target: Target) -> None:
         fits = (
             pa.types.is_decimal(values) and _can_be_scaled(values, target.type)
             if target.type.name == "decimal"
-            else type_of_python(values) == (INT if target.type.unsigned else target.type)
+            else type_of_python(values) == (INT if target.type.unsigned else target.type.required)
         )
     except LftjError:
         fits = False

@@ -15,7 +15,7 @@ from lftj.frames.frame import CodedColumn, Place, Target
 from lftj.frames.out import decode_column, to_values
 from lftj.frames.python_columns import code_values
 from lftj.scantree.frozen import frozen
-from lftj.types import Type
+from lftj.types import NULL_CODE, Type
 from lftj.types.texts import Texts
 
 
@@ -58,8 +58,9 @@ class CodedCarrier:
         """
         columns, texts = self.source._coded()
         codes, type = columns[position], self.source.types[position]
-        if type != target.type:
+        missing = codes == NULL_CODE if type.optional else None
+        if type.required != target.type.required:
             return code_values(to_values(type, codes, texts), target)
         if type.name != "str" or texts.meaning is target.dictionary.meaning:
-            return CodedColumn(np.array(codes))
+            return CodedColumn(np.array(codes), missing)
         return code_arrow(decode_column(type, codes, texts), target)

@@ -20,7 +20,7 @@ from lftj.errors import FrameError
 from lftj.frames.carriers import carry_text
 from lftj.frames.delimited import DelimitedText
 from lftj.frames.files import read_bytes
-from lftj.frames.frame import Columns, Frame, Target, without_nulls
+from lftj.frames.frame import Columns, Frame, Target, with_null_codes, without_nulls
 from lftj.frames.match import suggestion
 from lftj.scantree.frozen import frozen
 from lftj.types.dictionary import Dictionary
@@ -148,8 +148,9 @@ def read_facts(
     """The rows of a fact file (gzip or not) or of an open binary file. An empty file is an empty
     relation.
 
-    A relation without columns has one line per row, `()` as it is written or any other. There is no
-    NULL: an empty field is the empty string, or no number. Raises FileMissingError, FrameError
+    A relation without columns has one line per row, `()` as it is written or any other. An
+    empty field is the empty string, and no number; in an optional column of another type than str
+    it is NULL, which is `\\N` among strings. Raises FileMissingError, FrameError
     (E231, E232), ValueTypeError, ValueRangeError, with line and column.
     """
     layout = FactsLayout.of(parameters)
@@ -179,7 +180,8 @@ def read_facts(
     carrier = carry_text(text, _width(text, positions, layout.picked is None), None, facts=True)
     targets = [Target(column, type, dictionary, carrier.place) for column, type in columns]
     coded = [
-        carrier.code(position, target) for position, target in zip(positions, targets, strict=True)
+        with_null_codes(carrier.code(position, target), carrier.place, target.name, target.type)
+        for position, target in zip(positions, targets, strict=True)
     ]
     return without_nulls(coded, columns, carrier.rows, "error", carrier.place)
 

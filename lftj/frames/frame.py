@@ -12,14 +12,20 @@ import numpy as np
 
 from lftj.errors import FrameError, LftjError, NullValueError
 from lftj.scantree.frozen import frozen
-from lftj.types import Type
+from lftj.types import NULL_CODE, Type, code_of
 from lftj.types.dictionary import Dictionary
 
 NullPolicy = Literal["error", "drop"]
 Columns = Sequence[tuple[str, Type]]
 """Names and types of a relation's columns, in order."""
 
-MISSING_HINT = 'leave the row out, or load with nulls="drop"'
+
+def missing_hint(type: Type, what: str) -> str:
+    """The remedy for a missing value in a column of this type."""
+    if what == "NaN":
+        first = "write None where a value is missing" if type.optional else "leave the row out"
+        return f'{first}, or load with nulls="drop"'
+    return f'leave the row out, load with nulls="drop", or declare the column {type}?'
 
 
 Late = Callable[[], np.ndarray]
@@ -136,6 +142,29 @@ class Carrier(Protocol):
         ...
 
 
+def with_null_codes(column: CodedColumn, place: Place, name: str, type: Type) -> CodedColumn:
+    """The column with the code of NULL where values of an optional column are missing. Raises
+    ValueRangeError for an integer that has this code. O(n) for optional columns.
+    """
+    if not type.optional:
+        return column
+    codes, missing = column.codes, column.missing
+    if missing is not None and not missing.any():
+        missing = None
+    if type.name == "int" and not type.unsigned and len(codes) and codes.min() == NULL_CODE:
+        taken = codes == NULL_CODE
+        if missing is not None:
+            taken &= ~missing
+        if taken.any():
+            try:
+                code_of(type, NULL_CODE)
+            except LftjError as error:
+                raise place.locate(error, name, int(np.argmax(taken))) from None
+    if missing is not None:
+        codes[missing] = NULL_CODE
+    return CodedColumn(codes, None, column.nans)
+
+
 def without_nulls(
     coded: Sequence[CodedColumn], columns: Columns, rows: int, nulls: NullPolicy, place: Place
 ) -> Frame:
@@ -154,11 +183,12 @@ def without_nulls(
     row, position = min(
         (int(np.argmax(mask)), i) for i, mask in enumerate(absent) if mask is not None
     )
+    name, type = columns[position]
     nans = coded[position].nans
     what, code = ("NaN", "E201") if nans is not None and nans[row] else ("NULL", "E200")
     raise place.locate(
-        NullValueError(f"{what} is not a value", code=code, hint=MISSING_HINT),
-        columns[position][0],
+        NullValueError(f"{what} is not a value", code=code, hint=missing_hint(type, what)),
+        name,
         row,
     )
 

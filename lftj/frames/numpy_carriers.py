@@ -54,7 +54,10 @@ class PandasCarrier:
         ):  # which pandas gives to a column of nothing
             return code_values(column.tolist(), target, nan_is_null=True)
         if isinstance(column.dtype, np.dtype):
-            return _code_array(column.to_numpy(), target)
+            values = column.to_numpy()
+            if target.type.optional and column.dtype.kind == "f":
+                return _code_gaps(values, target)
+            return _code_array(values, target)
         try:
             array = arrow_array(column, from_pandas=True)
         except (pa.ArrowException, TypeError) as reason:
@@ -116,6 +119,23 @@ def carry_array(array: np.ndarray) -> ArrayCarrier | None:
     )
     dimensions = f"{array.ndim} dimension{'s' if array.ndim != 1 else ''}"
     raise FrameError(f"an array of {dimensions} is no table", code="E231", hint=hint)
+
+
+def _code_gaps(column: np.ndarray, target: Target) -> CodedColumn:
+    """Codes of pandas' floats for an optional column, where NaN is NULL: pandas makes floats of
+    whole numbers with gaps, and of these they come back where none is lost.
+    """
+    missing = np.isnan(column)
+    filled = np.where(missing, 0.0, column)
+    whole = (np.abs(filled) < _EXACT_TO).all() and (np.floor(filled) == filled).all()
+    if target.type.name == "int" and missing.any() and whole:
+        filled = filled.astype(np.int64)
+    coded = _code_array(filled, target)
+    return CodedColumn(coded.codes, missing, None)
+
+
+_EXACT_TO = 2.0**53
+"""Whole numbers of floats that stand for one integer each."""
 
 
 def _code_array(column: np.ndarray, target: Target) -> CodedColumn:

@@ -15,7 +15,7 @@ from lftj.errors import MissingDependencyError, ValueRangeError
 from lftj.scantree.place_sort import places_in_order
 from lftj.scantree.process.interrupts import interrupts_wait
 from lftj.scantree.rows import sort_rows
-from lftj.types import Type, codes_to_floats, decode_scalar
+from lftj.types import NULL_CODE, Type, codes_to_floats, decode_scalar
 from lftj.types.arrow_arrays import acquaint_with_pandas, arrow_array, rows_of_nothing
 from lftj.types.texts import Texts
 
@@ -32,11 +32,27 @@ def decode_column(type: Type, codes: np.ndarray, texts: Texts) -> pa.ChunkedArra
     GiB.
     """
     codes = np.ascontiguousarray(codes, dtype=np.int64)
+    if type.optional:
+        if (absent := codes == NULL_CODE).any():
+            return _with_gaps(type.required, codes, absent, texts)
+        type = type.required
     if type.name == "str":
         return pa.chunked_array(
             [texts.decode(part) for part in _string_chunks(codes, texts)], type=pa.string()
         )
     return pa.chunked_array([_decode(type, codes)], type=type.arrow)
+
+
+def _with_gaps(type: Type, codes: np.ndarray, absent: np.ndarray, texts: Texts) -> pa.ChunkedArray:
+    """The values of a column of codes, with NULL where they are `absent`."""
+    if type.name == "str":
+        places = np.cumsum(~absent) - 1
+        whole = decode_column(type, codes[~absent], texts)
+        return whole.take(pa.array(places, mask=absent))
+    filled = _decode(type, np.where(absent, 0, codes))
+    valid = pa.py_buffer(np.packbits(~absent, bitorder="little"))
+    buffers = [valid, *filled.buffers()[1:]]
+    return pa.chunked_array([pa.Array.from_buffers(filled.type, len(codes), buffers)])
 
 
 def to_arrow(
@@ -90,15 +106,26 @@ def to_pandas(
     """A DataFrame: int64, float64, bool; strings as columns of `str`, whose dtype is `str` from
     pandas 3 on and `object` before; dates as object
     columns of `datetime.date`; timestamps as datetime64[us]; decimals as object columns of
-    `Decimal`. Raises MissingDependencyError when pandas is not installed.
+    `Decimal`. Optional columns are Int64, Float64 and boolean; in others NULL is None, and NaT
+    among timestamps. Raises MissingDependencyError when pandas is not installed.
     """
-    _require("pandas")
+    pandas = _require("pandas")
+    table = to_arrow(names, types, code_columns, texts, rows=rows)
     try:
-        return to_arrow(names, types, code_columns, texts, rows=rows).to_pandas(date_as_object=True)
+        frame = table.to_pandas(date_as_object=True)
+        for place, type in enumerate(types):
+            if type.optional and type.name in _NULLABLE:
+                nullable = getattr(pandas, _NULLABLE[type.name])()
+                frame.isetitem(place, nullable.__from_arrow__(table.column(place)))
+        return frame
     except (OverflowError, ValueError) as reason:
         raise ValueRangeError(
             f"pandas cannot show a value: {reason}", hint="take .arrow() or .pl() instead"
         ) from None
+
+
+_NULLABLE = {"int": "Int64Dtype", "float": "Float64Dtype", "bool": "BooleanDtype"}
+"""pandas' types of optional columns."""
 
 
 def to_polars(
@@ -138,6 +165,11 @@ def to_values(type: Type, codes: np.ndarray, texts: Texts) -> list[Any]:
     """The Python values of a column of codes. Raises ValueRangeError for dates beyond the years 1
     to 9999.
     """
+    if type.optional:
+        codes = np.asarray(codes)
+        if (absent := codes == NULL_CODE).any():
+            found = iter(to_values(type.required, codes[~absent], texts))
+            return [None if gap else next(found) for gap in absent.tolist()]
     if type.name == "int":
         return np.asarray(codes).tolist()
     if type.name == "float":
@@ -150,22 +182,37 @@ def to_values(type: Type, codes: np.ndarray, texts: Texts) -> list[Any]:
 
 
 def value_order(
-    types: Sequence[Type], code_columns: Sequence[np.ndarray], texts: Texts
+    types: Sequence[Type],
+    code_columns: Sequence[np.ndarray],
+    texts: Texts,
+    *,
+    descending: bool = False,
 ) -> np.ndarray:
     """The permutation (int64) that sorts rows by their values, first column first; strings by code
-    point. O(n · bits of a row).
+    point, NULL last in either direction. O(n · bits of a row).
     """
     if not code_columns:
         return np.empty(0, dtype=np.int64)
-    keys = [_sort_key(type, codes, texts) for type, codes in zip(types, code_columns, strict=True)]
+    keys = [
+        _sort_key(type, np.asarray(codes), texts, descending)
+        for type, codes in zip(types, code_columns, strict=True)
+    ]
     return places_in_order(keys)
 
 
-def _sort_key(type: Type, codes: np.ndarray, texts: Texts) -> np.ndarray:
-    if type.name != "str" or not len(codes):
-        return np.asarray(codes)
-    (distinct,) = sort_rows([codes])
-    return texts.ranks(distinct)[np.searchsorted(distinct, codes)]
+def _sort_key(type: Type, codes: np.ndarray, texts: Texts, descending: bool) -> np.ndarray:
+    if type.optional and (absent := codes == NULL_CODE).any():
+        key = np.zeros(len(codes), np.int64)
+        if not absent.all():
+            there = _sort_key(type.required, codes[~absent], texts, descending)
+            there = there if descending else there - 1  # no value is the least of all integers
+            key[~absent] = there
+            key[absent] = there.max() + 1
+        return key
+    if type.name == "str" and len(codes):
+        (distinct,) = sort_rows([codes])
+        codes = texts.ranks(distinct)[np.searchsorted(distinct, codes)]
+    return ~codes if descending else codes
 
 
 def _decode(type: Type, codes: np.ndarray) -> pa.Array:

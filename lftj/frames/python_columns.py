@@ -22,7 +22,28 @@ def code_values(
     About 30 ns a value when all are of the one expected Python type, 1 µs otherwise.
     Raises ValueTypeError or ValueRangeError with row and column.
     """
+    if target.type.optional:
+        return _code_optional(values, target, nan_is_null)
     return _code_alike(values, target) or _code_each(values, target, nan_is_null)
+
+
+def _code_optional(values: Sequence[object], target: Target, nan_is_null: bool) -> CodedColumn:
+    """Codes of an optional column, whose values may all be alike but for None."""
+    missing = None
+    if type(None) in set(map(type, values)):
+        missing = np.fromiter((value is None for value in values), np.bool_, len(values))
+    present = values if missing is None else [value for value in values if value is not None]
+    alike = _code_alike(present, target)
+    if alike is None or (nan_is_null and alike.nans is not None):
+        return _code_each(values, target, nan_is_null)
+    if missing is None:
+        return alike
+    codes, nans = np.zeros(len(values), np.int64), None
+    codes[~missing] = alike.codes
+    if alike.nans is not None:
+        nans = np.zeros(len(values), np.bool_)
+        nans[~missing] = alike.nans
+    return CodedColumn(codes, missing, nans)
 
 
 def _code_alike(values: Sequence[object], target: Target) -> CodedColumn | None:
@@ -58,7 +79,7 @@ def _code_each(values: Sequence[object], target: Target, nan_is_null: bool) -> C
     for row, value in enumerate(values):
         if value is None or (
             nan_is_null
-            and target.type.name != "float"
+            and (target.type.optional or target.type.name != "float")
             and isinstance(value, float)
             and value != value
         ):

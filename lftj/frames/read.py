@@ -24,6 +24,7 @@ from lftj.frames.frame import (
     Place,
     Target,
     check_policy,
+    with_null_codes,
     without_nulls,
 )
 from lftj.frames.match import ColumnMap, match_columns
@@ -250,7 +251,8 @@ def _read_carrier(
     for number, (position, target) in enumerate(zip(positions, targets, strict=True)):
         if late and isinstance(carrier, ArrowCarrier):
             waiting[number] = carrier.late(position, target)
-        coded.append(_WAITING if waiting[number] is not None else carrier.code(position, target))
+        column = _WAITING if waiting[number] is not None else carrier.code(position, target)
+        coded.append(with_null_codes(column, carrier.place, target.name, target.type))
     if late and coded and all(column.absent() is None for column in coded):
         found = [
             each if each is not None else partial(_itself, column.codes)

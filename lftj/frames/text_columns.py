@@ -35,17 +35,28 @@ _WORDS_FOR_NULL = {"na", "n/a", "null", "none", "nil", "\\n", "<na>"}
 
 def code_text(strings: pa.ChunkedArray, target: Target, *, empty_is_null: bool) -> CodedColumn:
     """Codes of a column of strings without NULL. `empty_is_null`: an empty field in a column of
-    another type than str is NULL.
+    another type than str is NULL; in optional ones it always is. The NULL of an optional column of
+    strings is written `\\N`.
 
     Raises ValueTypeError or ValueRangeError naming row, column and text.
     """
     if target.type.name == "str":
+        if target.type.optional:
+            return code_arrow(_null_where(strings, NULL_TEXT), target)
         return CodedColumn(target.dictionary.encode(strings))
+    empty_is_null |= target.type.optional
     if empty_is_null:
-        strings = pc.if_else(
-            pc.equal(strings, arrow_scalar("")), pa.nulls(1, strings.type)[0], strings
-        )
+        strings = _null_where(strings, "")
     return code_arrow(_parse_column(strings, target, empty_is_null), target)
+
+
+NULL_TEXT = "\\N"
+"""Field of a file that is the NULL of an optional column of strings."""
+
+
+def _null_where(strings: pa.ChunkedArray, text: str) -> pa.ChunkedArray:
+    """The strings, with NULL in place of one of them."""
+    return pc.if_else(pc.equal(strings, arrow_scalar(text)), pa.nulls(1, strings.type)[0], strings)
 
 
 def decimal_integers(strings: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -112,7 +123,7 @@ def _error_of(text: str, type: Type, empty_is_null: bool) -> LftjError:
     """Build the error of a text that is not a value of the type."""
     trimmed = text.strip()
     if type.name == "int" and re.fullmatch(r"[+-]?[0-9]+", trimmed):
-        least, greatest = code_range(type) or (INT64_MIN, INT64_MAX)
+        least, greatest = code_range(type) or (INT64_MIN + type.optional, INT64_MAX)
         return ValueRangeError(f"{trimmed} is outside the range of {type}, {least} … {greatest}")
     if (
         type.name == "float"

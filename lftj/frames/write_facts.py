@@ -21,8 +21,9 @@ from lftj.frames.facts import FactsLayout, Parameters
 from lftj.frames.files import DELIMITERS, file_kind, is_compressed, is_table_file, local_path
 from lftj.frames.frame import Columns
 from lftj.frames.out import decode_column, to_values, value_order
+from lftj.frames.text_columns import NULL_TEXT
 from lftj.frames.whole_files import whole_write
-from lftj.types import Type, float_text
+from lftj.types import NULL_CODE, Type, float_text
 from lftj.types import arrow_compute as pc
 from lftj.types.arrow_arrays import arrow_array, arrow_scalar
 from lftj.types.texts import Texts
@@ -135,7 +136,8 @@ def format_facts(
     if not len(order):
         return header
     chosen = [codes[order] for codes in code_columns]
-    if len(order) <= _FEW and all(type.name in _PLAIN for _, type in columns):
+    plain = all(type.name in _PLAIN and not type.optional for _, type in columns)
+    if len(order) <= _FEW and plain:
         return header + _few_lines(columns, chosen, layout, texts)
     last = len(columns) - 1
     fields = [
@@ -216,6 +218,8 @@ def _written(
     type: Type, codes: np.ndarray, name: str, layout: FactsLayout, texts: Texts, last: bool
 ) -> pa.LargeStringArray:
     """The fields of one column, of which the `last` has no delimiter behind it."""
+    if type.optional:
+        return _written_with_null(type, codes, name, layout, texts, last)
     fields = _texts_of(type, codes, texts)
     if type.name == "str" and layout.rfc4180:
         return _quoted(fields)
@@ -227,6 +231,30 @@ def _written(
     if layout.rfc4180:
         return _quoted(fields)
     raise _cannot_be_read(fields.filter(damaged)[0].as_py(), name, layout)
+
+
+def _written_with_null(
+    type: Type, codes: np.ndarray, name: str, layout: FactsLayout, texts: Texts, last: bool
+) -> pa.LargeStringArray:
+    """The fields of an optional column. In quotes an empty field makes no empty line."""
+    absent = codes == NULL_CODE
+    present = codes[~absent]
+    fields = (
+        _written(type.required, present, name, layout, texts, last)
+        if len(present)
+        else pa.array([], pa.large_string())
+    )
+    null = NULL_TEXT
+    if type.name != "str":
+        null = '""' if layout.rfc4180 else ""
+    elif pc.any(pc.is_in(fields, pa.array([null, _in_quotes(null)], pa.large_string()))).as_py():
+        raise FrameError(
+            f'column "{name}": the text {null} is how files write NULL, and could not be read back',
+            code="E232",
+            hint="write .arrow() or a Parquet file, or declare the column str",
+        )
+    gaps = pa.array(np.cumsum(~absent) - 1, mask=absent)
+    return pc.fill_null(fields.take(gaps), _text(null))
 
 
 _OF_VALUES = frozenset("0123456789+-.: adefilnrstu")

@@ -26,6 +26,7 @@ from lftj.functions.dates import DATES
 from lftj.functions.floats import FLOATS
 from lftj.functions.fold import State, negated, summed
 from lftj.functions.in_order import Place
+from lftj.functions.nulls import COALESCE, IS_NULL
 from lftj.functions.numbers import NUMBERS
 from lftj.functions.patterns import translated
 from lftj.functions.ranges import RANGE
@@ -35,7 +36,19 @@ from lftj.types import Type
 
 FUNCTIONS: Mapping[str, Function] = {
     each.name: each
-    for each in (*NUMBERS, *BITS, *TEXTS, *CONDITIONS, *CONVERSIONS, *FLOATS, *DATES, RANGE, IF)
+    for each in (
+        *NUMBERS,
+        *BITS,
+        *TEXTS,
+        *CONDITIONS,
+        *CONVERSIONS,
+        *FLOATS,
+        *DATES,
+        RANGE,
+        IF,
+        IS_NULL,
+        COALESCE,
+    )
 }
 """All functions and operators of rules, by the names that a syntax tree has."""
 

@@ -77,8 +77,17 @@ class Aggregate:
     def in_braces(self) -> str:
         """The way to write it in a body."""
         if self.takes(1) or not self.arguments:
-            return f"{self.name}{' x' * bool(self.arguments)} : {{ … }}"
+            return f"{self.name}{' x' * self.of_values} : {{ … }}"
         return f"{self.form} : {{ … }}"
+
+    @property
+    def of_values(self) -> bool:
+        """True for one that needs a value of each assignment."""
+        return any(not each.startswith("[") for each in self.arguments)
+
+    def takes_in_braces(self, count: int) -> bool:
+        """Check a number of arguments before a body."""
+        return self.takes(count) and (count > 0) == self.of_values
 
     @property
     def direction(self) -> int:
@@ -113,13 +122,14 @@ def _between(argument: Type | None) -> Type | None:
 
 COUNT = Aggregate(
     name="count",
-    arguments=(),
-    line="The number of distinct assignments of all variables of the body.",
+    arguments=("[value]",),
+    line="The number of distinct assignments of all variables of the body; in a head, of a value, "
+    "of those in which it is not NULL.",
     state=StateKind.COUNT,
     result=lambda argument: INT,
     form="count(), the number of ways to make the body true; different values are counted where a "
     "view has nothing but them",
-    wanted="no arguments",
+    wanted="no argument or one",
     word=True,
     of_nothing=0,
     together="sum",

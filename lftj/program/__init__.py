@@ -42,6 +42,7 @@ from lftj.program.normal_form import (
     RuleVariable,
     Stratum,
     Value,
+    is_null,
 )
 from lftj.program.program import Program
 from lftj.program.schema import Catalog, describe, dropped_since, with_functions
@@ -91,6 +92,7 @@ __all__ = [
     "direct_names",
     "dropped_since",
     "evaluate",
+    "is_null",
     "lattices",
     "may_fail",
     "of_expressions",

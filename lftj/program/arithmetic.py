@@ -11,6 +11,7 @@ from typing import Any
 
 from lftj.errors import ValueRangeError
 from lftj.functions import OPERATORS
+from lftj.functions.nulls import KEEP_NULL
 from lftj.program.normal_form import Apply, Expression, Filter, Value
 from lftj.types import INT64_MAX, INT64_MIN, Type
 
@@ -51,8 +52,10 @@ def _divides(expression: Apply) -> bool:
 
 def evaluate(operator: str, values: tuple[Any, ...], result: Type) -> object:
     """The value of `operator` on Python values of its operand types. Raises ValueRangeError
-    (overflow E220, division by zero E221, not a number E222).
+    (overflow E220, division by zero E221, not a number E222). Of NULL it is NULL.
     """
+    if None in values and operator not in KEEP_NULL:
+        return None
     try:
         with decimal.localcontext(_EXACT):
             value = OPERATORS[operator].evaluate(*values)

@@ -66,6 +66,13 @@ class Apply:
 Expression = Ref | Value | Apply
 
 
+def is_null(expression: object) -> bool:
+    """Test for the constant NULL. Comparisons with it are of codes, of which it is the least: `x =
+    NULL` says that x is missing, `x > NULL` that it is not.
+    """
+    return isinstance(expression, Value) and expression.value is None
+
+
 # ── parts of a rule ───────────────────────────────────────────────────────────────────────────────
 @frozen(slots=True)
 class RuleVariable:

@@ -23,7 +23,7 @@ from lftj.program.normal_form import RelationSchema
 from lftj.scantree.frozen import frozen
 from lftj.syntax import functors, tree
 from lftj.syntax.user_function import UserFunction, same_code
-from lftj.types import Role, Source, Type, parse_type
+from lftj.types import Role, Source, Type, parse_type, without_mark
 
 _Value = TypeVar("_Value")
 _TYPE_NAMES = ("int", "float", "str", "bool", "date", "timestamp")
@@ -166,6 +166,8 @@ class Catalog:
     def type(self, text: str, span: Span | None = None) -> Type:
         """The type that a declaration calls `text`. Raises UnknownNameError (E113)."""
         known = self.aliases.get(text) or parse_type(text)
+        if known is None and (base := without_mark(text)):
+            return self.type(base, span).or_null
         if known is None:
             near = _OTHER_NAMES.get(text.casefold()) or closest(
                 text, [*self.aliases, *_TYPE_NAMES, "number", "symbol"]
@@ -255,6 +257,7 @@ class Catalog:
         (E160, E168).
         """
         _require_width(schema, span)
+        _require_values(schema, span)
         if schema.name in self.functions:
             raise DeclarationError(
                 f"`{schema.name}` is a function of yours already",
@@ -363,6 +366,21 @@ def _require_width(schema: RelationSchema, span: Span | None) -> None:
         )
         hint = "keep what few rules read in relations of their own, with the same key"
         raise DeclarationError(message, code="E168", span=span, hint=hint)
+
+
+def _require_values(schema: RelationSchema, span: Span | None) -> None:
+    """Raise DeclarationError (E160) for a key or a choice domain with a column that may be NULL:
+    rows that are to be told apart by it have a value there.
+    """
+    for what, columns in (
+        ("key", schema.key or ()),
+        *(("choice domain", c) for c in schema.choice),
+    ):
+        for name, type in map(schema.columns.__getitem__, columns):
+            if type.optional:
+                message = f"column `{name}` of `{schema.name}` is optional, and is in its {what}"
+                hint = f"declare it {type.required}, or leave it out of the {what}"
+                raise DeclarationError(message, span=span, hint=hint)
 
 
 def _kinds_after(

@@ -7,7 +7,7 @@ tests judge the real one, too.
 
 from __future__ import annotations
 
-from lftj.proofs.aggregates import UserFold, fold
+from lftj.proofs.aggregates import NOTHING, UserFold, fold
 from lftj.proofs.change import ChangedProof, ChangeExplanation, Reason
 from lftj.proofs.check import check_step
 from lftj.proofs.choice import HIDDEN
@@ -47,6 +47,7 @@ from lftj.proofs.world import World
 
 __all__ = [
     "HIDDEN",
+    "NOTHING",
     "Absent",
     "ArithmeticFailure",
     "Assignment",

@@ -127,14 +127,25 @@ kind.
 """
 
 
-def fold(function: str, rows: Arguments, users: Mapping[str, UserFold]) -> Value | None:
-    """The aggregate over the argument tuples of all assignments of a group; None where the group
-    has no result.
+class _Nothing:
+    """No result of a group."""
+
+
+NOTHING: Value = _Nothing()
+
+
+def fold(function: str, rows: Arguments, users: Mapping[str, UserFold]) -> Value:
+    """The aggregate over the argument tuples of all assignments of a group that hold no NULL; of
+    nothing but these NULL. NOTHING where the group has no result.
     """
+    there = [row for row in rows if None not in row]
     if function == "count":
-        return len(rows)
+        return len(there)
     if not rows:
-        return OF_NOTHING.get(function)
+        return OF_NOTHING.get(function, NOTHING)
+    if not there:
+        return None
+    rows = there
     if function in users:
         return users[function](rows)
     if function == "concat":
@@ -142,4 +153,4 @@ def fold(function: str, rows: Arguments, users: Mapping[str, UserFold]) -> Value
     if function in IN_ORDER:
         return held(IN_ORDER[function](list(rows)), None)
     found = FOLDS[function]([row[0] for row in rows])
-    return None if found is None else held(found, None)
+    return NOTHING if found is None else held(found, None)

@@ -223,8 +223,10 @@ class AssignmentChecker:
         if function in BEST and not best:
             raise Wrong(f"{group.literal} shows what does not attain its value")
         if function == "sum":
-            largest = sorted((abs(value_of(args[0], each)) for each in envs), reverse=True)
-            if [abs(each) for each in weights] != largest[: len(weights)]:
+            values = [value_of(args[0], each) for each in envs]
+            largest = sorted((abs(each) for each in values if each is not None), reverse=True)
+            sizes = [each if each is None else abs(each) for each in weights]
+            if sizes != (largest or [None] * len(weights))[: len(weights)]:
                 raise Wrong(f"{group.literal} does not show the largest contributors")
 
 

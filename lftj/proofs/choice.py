@@ -32,7 +32,7 @@ def accepted(
 ) -> list[tuple[str, Row]]:
     """Select the new rows that may be added to `relations`, as they stand before this pass."""
     kept: list[tuple[str, Row]] = []
-    for name, row in sorted(new):
+    for name, row in sorted(new, key=_in_order):
         if name not in domains:
             kept.append((name, row))
             continue
@@ -40,6 +40,12 @@ def accepted(
         if not any(_agree(row, other, domain) for other in rows for domain in domains[name]):
             kept.append((name, row))
     return kept
+
+
+def _in_order(each: tuple[str, Row]) -> tuple[object, ...]:
+    """A row by its values, NULL last."""
+    name, row = each
+    return name, tuple((value is None, 0 if value is None else value) for value in row)
 
 
 def _agree(one: Row, other: Row, columns: tuple[int, ...]) -> bool:

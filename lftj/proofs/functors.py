@@ -224,6 +224,7 @@ FUNCTORS: dict[str, Callable[..., Value]] = {
     "ln": math.log,
     "as": lambda value, type_: value,
     "ord": lambda value: value,
+    "coalesce": lambda value, *more: value if value is not None else more[0],
 }
 
 COMPARISONS: dict[str, Callable[..., bool]] = {
@@ -237,11 +238,18 @@ COMPARISONS: dict[str, Callable[..., bool]] = {
     "match": _matches,
     "starts_with": lambda part, whole: whole[: len(part)] == part,
     "ends_with": lambda part, whole: whole[max(0, len(whole) - len(part)) :] == part,
+    "is_null": lambda value, _: value is None,
 }
 
 
 def called(functor: str, args: list[Value]) -> Value:
-    """The value of a functor. Raises ArithmeticFailure where there is none."""
+    """The value of a functor, of NULL that of NULL. Raises ArithmeticFailure where there is
+    none.
+    """
+    if functor == "coalesce":
+        return next((arg for arg in args if arg is not None), None)
+    if None in args:
+        return None
     try:
         with decimal.localcontext(EXACT):
             found = FUNCTORS[functor](*args)
@@ -257,8 +265,12 @@ def called(functor: str, args: list[Value]) -> Value:
 
 def compared(operator: str, left: Value, right: Value) -> bool:
     """Check whether a comparison, `contains` or `match` holds. Raises ArithmeticFailure for a
-    pattern that is none.
+    pattern that is none. Nothing is like NULL, nor unlike it.
     """
+    if operator == "is_null":
+        return left is None
+    if left is None or right is None:
+        return False
     try:
         return COMPARISONS[operator](left, right)
     except (re.error, LookupError) as problem:

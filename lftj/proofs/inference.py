@@ -41,7 +41,7 @@ Kinds = Mapping[str, "list[Kind | None]"]
 
 _ALIKE = frozenset((
     "/", "%", "^", "neg", "abs", "min", "max", "band", "bor", "bxor", "bnot", "bshl", "bshr",
-    "bshru", "land", "lor", "lxor", "lnot", "range",
+    "bshru", "land", "lor", "lxor", "lnot", "range", "coalesce",
 ))  # fmt: skip
 """Functors whose arguments and result are of one kind."""
 
@@ -67,6 +67,9 @@ def kinds_of_columns(clauses: Iterable[tree.Clause]) -> dict[str, list[Kind | No
     base = {clause.name: clause.base for clause in clauses if isinstance(clause, tree.TypeAlias)}
 
     def of(name: str) -> Kind | None:
+        if name not in base and name[-1:] == "?":
+            found = of(name[:-1])
+            return found and replace(found, optional=True)
         return of(base[name]) if name in base else kind_named(name)
 
     return {

@@ -12,7 +12,7 @@ import decimal
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from lftj.syntax import tree
@@ -41,6 +41,7 @@ class Kind:
     name: str
     scale: int = 0
     digits: int = _DIGITS
+    optional: bool = False
 
     def wide(self) -> Kind:
         """The kind of what is computed with such values: decimals have all digits there are."""
@@ -54,6 +55,9 @@ INT, UNSIGNED, FLOAT, STR, BOOL, DATE, TIMESTAMP = (
 
 def kind_named(name: str) -> Kind | None:
     """The kind of a column declared with this type; None where there is no such type."""
+    if name[-1:] == "?":
+        known = kind_named(name[:-1])
+        return known and replace(known, optional=True)
     if found := _DECIMAL.fullmatch(name):
         return Kind("decimal", int(found[2]), int(found[1]))
     return Kind(_NAMES[name.strip()]) if name.strip() in _NAMES else None
@@ -84,7 +88,7 @@ def held(value: Value, kind: Kind | None) -> Value:
     """The value as one of its kind, which it may be too large for. Raises ArithmeticFailure."""
     if isinstance(value, bool) or not isinstance(value, int | float | decimal.Decimal):
         return value
-    if kind == FLOAT:
+    if kind is not None and kind.name == "float":
         value = float(value)
     if isinstance(value, float):
         if math.isnan(value):
@@ -93,7 +97,9 @@ def held(value: Value, kind: Kind | None) -> Value:
     if kind is not None and kind.name == "decimal":
         return _scaled(decimal.Decimal(value), kind)
     if isinstance(value, int):
-        least = 0 if kind == UNSIGNED else -(2**63)
+        least = -(2**63)
+        if kind is not None:
+            least = 0 if kind.name == "unsigned" else least + kind.optional
         if not least <= value < 2**63:
             raise ArithmeticFailure(f"{value} leaves {'unsigned' if least == 0 else 'int64'}")
     return value

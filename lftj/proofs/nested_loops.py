@@ -9,11 +9,12 @@ of its own.
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial, reduce
 
-from lftj.proofs.aggregates import UserFold, fold
+from lftj.proofs.aggregates import NOTHING, UserFold, fold
 from lftj.proofs.functors import compared, numbers
 from lftj.proofs.kinds import ArithmeticFailure, Value, held, kind_of
 from lftj.proofs.terms import FAILED, Env, value_of, variables_of
@@ -256,7 +257,7 @@ class BodyPlan:
             solved = inner.solve(outer)
             rows = [tuple(value_of(target, found) for target in flat) for found in solved]
             result = held(fold(aggregate.function, rows, users), kind_of(aggregate))
-            if result is None or env.get(name, result) != result:
+            if result in (None, NOTHING) or env.get(name, result) != result:
                 return []
             best = [found for found, row in zip(solved, rows, strict=True) if row == (result,)]
             given = [{each: found[each] for each in witnesses} for found in best or [{}]]
@@ -292,10 +293,14 @@ class BodyPlan:
 
     def _comparison(self, literal: tree.Comparison) -> tuple[Step, Names] | None:
         left, right, test = literal.left, literal.right, partial(compared, literal.operator)
+        if literal.operator == "=" and _carries(left):
+            test = partial(_alike, test)
         if (unbound := (variables_of(left) | variables_of(right)) - self.bound) == NONE:
             return _for_each(
                 lambda env: _kept_if(lambda: test(value_of(left, env), value_of(right, env)), env)
             ), NONE
+        if literal.operator == "is_null" and isinstance(left, tree.Variable):
+            return _for_each(lambda env: [{**env, left.name: None}]), frozenset({left.name})
         if literal.operator != "=":
             return None
         for target, source in ((left, right), (right, left)):
@@ -305,7 +310,7 @@ class BodyPlan:
                 and variables_of(source) <= self.bound
             ):
                 return _for_each(
-                    lambda env, name=target.name, source=source: [_bound(env, name, source)]
+                    lambda env, name=target.name, source=source: _bound(env, name, source)
                 ), frozenset({target.name})
         return None
 
@@ -323,17 +328,31 @@ def _kept_if(test: Callable[[], bool], env: Env) -> list[Env]:
         return [{**env, FAILED: True}]
 
 
-def _bound(env: Env, name: str, source: tree.Term) -> Env:
+def _bound(env: Env, name: str, source: tree.Term) -> list[Env]:
     try:
-        return {**env, name: value_of(source, env)}
+        value = value_of(source, env)
     except ArithmeticFailure:
-        return {**env, name: FAILED, FAILED: True}
+        return [{**env, name: FAILED, FAILED: True}]
+    return [] if value is None and not _carries(tree.Variable(name)) else [{**env, name: value}]
+
+
+def _carries(term: tree.Term) -> bool:
+    return isinstance(term, tree.Variable) and _CARRIES.match(term.name) is not None
+
+
+def _alike(test: Callable[[Value, Value], bool], left: Value, right: Value) -> bool:
+    return (left is None and right is None) or test(left, right)
+
+
+_CARRIES = re.compile("#head|if_[0-9]+$")
+"""Names that stand for a term of the rule, which may be NULL, and for no side of its equations."""
 
 
 def _numbers(name: str, args: tuple[tree.Term, ...], env: Env) -> list[Env]:
     """One assignment for each number of a range."""
     try:
-        found = numbers(*(value_of(arg, env) for arg in args))
+        given = [value_of(arg, env) for arg in args]
+        found = [] if None in given else numbers(*given)
     except ArithmeticFailure:
         return [{**env, name: FAILED, FAILED: True}]
     return [{**env, name: number} for number in found if env.get(name, number) == number]
@@ -341,21 +360,31 @@ def _numbers(name: str, args: tuple[tree.Term, ...], env: Env) -> list[Env]:
 
 def _urgency(literal: tree.Literal) -> int:
     match literal:
+        case tree.Comparison(operator="is_null"):
+            return 5
+        case tree.Disjunction() if _binds_null(literal):
+            return 2
         case tree.Comparison(left=left, right=right):
             return (
-                4
+                5
                 if isinstance(left, tree.Call) or isinstance(right, tree.Call)
                 else 0
                 if not isinstance(right, tree.Aggregate)
-                else 3
+                else 4
             )
         case tree.Atom():
             return 1
         case tree.Disjunction():
-            return 2
-        case tree.Negation():
             return 3
+        case tree.Negation():
+            return 4
     return 0
+
+
+def _binds_null(literal: tree.Disjunction) -> bool:
+    """Recognise a disjunction in which a variable may be NULL by `is_null` alone."""
+    each = [inner for branch in literal.branches for inner in branch.literals]
+    return any(isinstance(one, tree.Comparison) and one.operator == "is_null" for one in each)
 
 
 def _columns_known(terms: tuple[tree.Term, ...], bound: Names) -> tuple[int, ...]:
@@ -399,12 +428,9 @@ def _matches(
     for row in rows:
         found = dict(env)
         for term, value in zip(terms, row, strict=True):
-            expected = (
-                found.setdefault(term.name, value)
-                if isinstance(term, tree.Variable)
-                else value_of(term, env)
-            )
-            if expected != value:
-                break
+            if isinstance(term, tree.Variable) and term.name not in found:
+                found[term.name] = value
+            elif value is None or _known_value(term, found) != value:
+                break  # NULL is equal to nothing
         else:
             yield found

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from lftj.proofs.aggregates import BEST, UserFold, fold
+from lftj.proofs.aggregates import BEST, NOTHING, UserFold, fold
 from lftj.proofs.choice import HIDDEN, accepted, choice_domains, with_relations_for_choices
 from lftj.proofs.inference import NO_FUNCTIONS, kinds_of_columns, typed
 from lftj.proofs.kinds import OfUsers, Value, held
@@ -95,7 +95,12 @@ def only_best(rows: set[Row], column: int, function: str) -> set[Row]:
     there.
     """
     best: dict[Row, Row] = {}
-    for row in sorted(rows, key=lambda row: row[column], reverse=function != "min"):
+
+    def rank(row: Row) -> tuple[bool, Value]:
+        missing = row[column] is None
+        return missing == (function == "min"), 0 if missing else row[column]
+
+    for row in sorted(rows, key=rank, reverse=function != "min"):
         best.setdefault((*row[:column], *row[column + 1 :]), row)
     return set(best.values())
 
@@ -126,7 +131,7 @@ class HeadRule:
     def rows(self) -> set[Row]:
         """All head rows that the present facts give."""
         found = {self._row(key, envs) for key, envs in self.groups().items()}
-        return {row for row in found if None not in row}
+        return {row for row in found if NOTHING not in row}
 
     def groups(self) -> dict[Row, list[Env]]:
         """The assignments of the body by the values of the head's columns that are not

@@ -63,6 +63,8 @@ class Dialect(ABC):
     def constant(self, value: object, type: Type) -> str:
         """A value as the dialect writes it, with a type wide enough for what is done with it."""
         match value:
+            case None:
+                return f"CAST(NULL AS {self.type(type)})"
             case bool():
                 return "TRUE" if value else "FALSE"
             case int() if type.name == "int":

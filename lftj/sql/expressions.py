@@ -9,8 +9,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from lftj.errors import LftjError
-from lftj.functions import AGGREGATES, OPERATORS, USERS, Place, Sql, functor_named, translated
-from lftj.program import Apply, Expression, FunctorCall, Ref, RuleVariable, Value
+from lftj.functions import (
+    AGGREGATES,
+    OPERATORS,
+    USERS,
+    Place,
+    Sql,
+    StateKind,
+    functor_named,
+    translated,
+)
+from lftj.program import Apply, Expression, FunctorCall, Ref, RuleVariable, Value, is_null
 from lftj.sql.dialects import Dialect, cannot_say
 from lftj.types import Type
 
@@ -47,7 +56,10 @@ class Terms:
                 return self._apply(operator, args, type, names)
 
     def compared(self, operator: str, left: Expression, right: Expression, names: Names) -> str:
-        """A comparison."""
+        """A comparison; those with NULL ask whether there is a value."""
+        if is_null(right):
+            missing = "IS NULL" if operator in ("=", "<=") else "IS NOT NULL"
+            return f"{self.of(left, names)} {missing}"
         sides = self.of(left, names), self.of(right, names)
         return f"{sides[0]} {_COMPARED.get(operator, operator)} {sides[1]}"
 
@@ -142,6 +154,8 @@ class Terms:
         known = AGGREGATES.get(function)
         if known is None:
             raise cannot_say(f"the aggregate `{function}`", self.dialect.name)
+        if known.state is StateKind.COUNT and args:
+            return f"count({args[0]})"
         place = known.in_order and known.in_order.place
         if place is Place.BETWEEN and type.name == "decimal":
             what = f"the {function} of decimals, which is rounded half to even,"

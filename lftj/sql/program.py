@@ -329,9 +329,12 @@ class SqlProgram:
 
     def _table(self, name: str) -> str:
         schema = self.schemas[name]
-        types = [self.dialect.type(type) for _, type in schema.columns] or ["BOOLEAN"]
-        columns = zip(self.names.columns(name), types, strict=True)
-        listed = ", ".join(f"{column} {type} NOT NULL" for column, type in columns)
+        types = [
+            self.dialect.type(type) + " NOT NULL" * (not type.optional)
+            for _, type in schema.columns
+        ]
+        columns = zip(self.names.columns(name), types or ["BOOLEAN NOT NULL"], strict=True)
+        listed = ", ".join(map(" ".join, columns))
         table = self.names.table(name)
         lines = [f"CREATE TABLE IF NOT EXISTS {table} ({listed});"]
         lines += [f"INSERT INTO {table} {rows};" for rows in self.own_rows(name, self.names)]

@@ -137,7 +137,9 @@ class Head:
                 constant = [isinstance(each, Value) for each in arg.args]
                 written.append(query.terms.aggregate(arg.function, args, type, constant))
                 if AGGREGATES[arg.function].fold is not None:
-                    tests.append(f"{written[-1]} IS NOT NULL")
+                    test = f"{written[-1]} IS NOT NULL"
+                    alone = f"count({args[0]}) = 0"
+                    tests.append(f"({test} OR {alone})" if arg.type.optional else test)
             else:
                 written.append(query.terms.typed(arg, type, query.names))
                 groups.append(str(place))

@@ -218,6 +218,13 @@ def choice(determining: object, determined: object) -> Formula:
     return Formula((tree.Choice(_listed(determining), _listed(determined)),))
 
 
+def optional(condition: object) -> Formula:
+    """The rows that match a condition, or NULL in place of the variables that it alone binds where
+    none does: a left join, in a text `( … )?`.
+    """
+    return Formula((tree.LeftJoin((tree.Body(to_literals(condition)),)),))
+
+
 def _listed(terms: object) -> tuple[tree.Term, ...]:
     return tuple(
         to_term(term)
@@ -302,12 +309,12 @@ def aggregate(function: str, *given: object) -> Expression:
         raise ExpressionError(f"there is no aggregate {function!r} for bodies", hint=hint)
     known, terms = IN_BRACES[function], [each for each in given[:-1] if each is not None]
     count = len(terms)
-    if not known.takes(count):
+    if not known.takes_in_braces(count):
         hint = 'write aggregate("count", body), and aggregate("sum", term, body) for the others'
-        if known.arguments and not known.takes(1):
+        if known.of_values and not known.takes(1):
             hint = f'write aggregate("{function}", x, {known.arguments[1]}, body)'
         takes = "needs a term" if count < 1 else "takes no term"
-        if count > 0 and known.arguments:
+        if count > 0 and known.of_values:
             takes = f"takes {known.wanted}"
         raise ExpressionError(f"{function} {takes} before the body", hint=hint)
     args = tuple(map(to_term, terms))
@@ -319,7 +326,7 @@ __all__ = [
     "bnot", "bor", "bshl",
     "bshr", "bshru", "bxor", "cat", "choice", "concat", "contains", "count", "day", "land", "lnot",
     "lor", "lxor", "match", "max_", "mean",
-    "min_", "month", "round_", "rule", "strlen", "substr", "sum_", "to_date", "to_float",
-    "to_number", "to_string", "to_tree", "vars",
+    "min_", "month", "optional", "round_", "rule", "strlen", "substr", "sum_", "to_date",
+    "to_float", "to_number", "to_string", "to_tree", "vars",
     "year",
 ]  # fmt: skip

@@ -170,7 +170,10 @@ class ClauseActions(DirectiveActions):
         made = tree.Rule(heads, body, span=span)
         problem = check_depth(made)
         if self.conditional_read and problem is None:
-            made = without_conditionals(made)
+            try:
+                made = without_conditionals(made)
+            except LftjError as error:
+                self.errors.append(error)
             problem = check_depth(made)
         if problem is not None:
             self.errors.append(problem)
@@ -281,8 +284,8 @@ class ClauseActions(DirectiveActions):
         """The name of the type, and its place."""
         if len(children) == 1:
             return str(children[0]), self.at(children[0])
-        name, _, precision, scale, closing = children
-        return f"{name}({precision},{scale})", self.between(name, closing)
+        name, _, precision, scale, closing, mark = children
+        return f"{name}({precision},{scale}){mark or ''}", self.between(name, mark or closing)
 
     def qualifiers(self, children: Children) -> Children:
         return children

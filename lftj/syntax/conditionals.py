@@ -13,8 +13,8 @@ from dataclasses import replace
 
 from lftj.syntax import tree
 from lftj.syntax.depth import children
+from lftj.syntax.left_joins import has_left_joins, without_left_joins
 
-_OPPOSITE = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 _MADE = re.compile(r"if_[0-9]+")
 
 
@@ -24,17 +24,20 @@ def is_made(name: str) -> bool:
 
 
 def has_conditionals(node: tree.Node) -> bool:
-    """Test for a conditional at any depth. O(size of the node)."""
-    return any(isinstance(each, tree.Conditional) for each in _nodes(node))
+    """Test for a conditional or a group `( … )?` at any depth. O(size of the node)."""
+    return any(isinstance(each, tree.Conditional | tree.LeftJoin) for each in _nodes(node))
 
 
 def without_conditionals(rule: tree.Rule) -> tree.Rule:
-    """The rule with disjunctions in place of conditionals."""
+    """The rule with disjunctions in place of conditionals, and of groups `( … )?`. Raises
+    UnsafeRuleError (E140) for a group that binds nothing.
+    """
     made = _Expansion({each.name for each in _nodes(rule) if isinstance(each, tree.Variable)})
     added: list[tree.Literal] = []
     heads = tuple(made.atom(head, added) for head in rule.heads)
     body = made.body(rule.body)
-    return replace(rule, heads=heads, body=replace(body, literals=(*body.literals, *added)))
+    made_rule = replace(rule, heads=heads, body=replace(body, literals=(*body.literals, *added)))
+    return without_left_joins(made_rule) if has_left_joins(made_rule) else made_rule
 
 
 def _nodes(node: tree.Node) -> Iterator[tree.Node]:
@@ -116,10 +119,8 @@ class _Expansion:
 
 def _opposite(condition: tree.Body) -> tree.Body:
     match condition.literals:
-        case (tree.Comparison(operator) as test,) if operator in _OPPOSITE:
-            opposite: tree.Literal = replace(test, operator=_OPPOSITE[operator])
         case (tree.Truth(value) as truth,):
-            opposite = replace(truth, value=not value)
+            opposite: tree.Literal = replace(truth, value=not value)
         case literals:
             nested = len(literals) == 1 and isinstance(literals[0], tree.Atom)
             opposite = tree.Negation(condition, nested, span=condition.span)

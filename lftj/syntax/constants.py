@@ -163,6 +163,7 @@ def print_constant(value: LiteralValue) -> str:
             return f'date("{value.isoformat()}")'
         case decimal.Decimal():
             return f'decimal("{value}")'
+    return "NULL"  # of a row that is shown; no rule writes it
 
 
 # ── from Python ───────────────────────────────────────────────────────────────────────────────────

@@ -304,7 +304,7 @@ class Formula(ConditionHolder):
 def _either(left: tuple[tree.Literal, ...], right: tuple[tree.Literal, ...]) -> Formula:
     """A disjunction; `a | b | c` is one of three branches, as in text."""
     match left:
-        case (tree.Disjunction(branches),):
+        case (tree.Disjunction(branches) as either,) if not isinstance(either, tree.LeftJoin):
             return Formula((tree.Disjunction((*branches, tree.Body(right))),))
     return Formula((tree.Disjunction((tree.Body(left), tree.Body(right))),))
 

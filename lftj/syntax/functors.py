@@ -70,7 +70,12 @@ OF_SQL: dict[str, str] = {
 """Functions of SQL that have another name here, with what to write instead."""
 
 PREDICATES = frozenset(each.name for each in FUNCTIONS.values() if each.condition)
-"""Conditions that are written like atoms, with two arguments."""
+"""Conditions that are written like atoms, with two arguments or one: then both sides of the
+comparison in the tree are the same.
+"""
+
+OF_ONE = frozenset(name for name in PREDICATES if len(FUNCTIONS[name].arguments) == 1)
+"""Conditions with one argument."""
 
 BODY_AGGREGATES = frozenset(IN_BRACES)
 KEYED_AGGREGATES = frozenset(

@@ -54,7 +54,7 @@ def _made(name: str) -> Callable[..., Expression | Formula]:
             return Expression(tree.Conditional("if", (to_term(first), to_term(second)), body))
         if function is not None and function.condition:
             bound = inspect.signature(made).bind(*args)
-            return compare(name, *bound.args)
+            return compare(name, bound.args[0], bound.args[-1])
         return call(name, *args)
 
     known = function or aggregate

@@ -260,11 +260,12 @@ class Phrases:
                 "write choice((x), (y)): for each x one y",
             )
         elif name in functors.PREDICATES:
-            if len(args) == 2:
-                return (tree.Comparison(name, *args, span=span),)
+            wanted = 1 if name in functors.OF_ONE else 2
+            if len(args) == wanted:
+                return (tree.Comparison(name, args[0], args[-1], span=span),)
             self.errors.append(
                 ArityError(
-                    f"{name} takes 2 arguments, found {len(args)}",
+                    f"{name} takes {wanted} argument{'s' * (wanted > 1)}, found {len(args)}",
                     span=span,
                     hint=functors.USAGE[name],
                 )

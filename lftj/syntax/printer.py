@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from lftj.syntax import tree
 from lftj.syntax.constants import print_constant, print_string
-from lftj.syntax.functors import INFIX, PRECEDENCE, PREDICATES, PREFIX, RIGHT_ASSOCIATIVE
+from lftj.syntax.functors import INFIX, OF_ONE, PRECEDENCE, PREDICATES, PREFIX, RIGHT_ASSOCIATIVE
 
 _TIGHTEST = 100
 _WIDTH = 100
@@ -123,7 +123,7 @@ def _print_parameter(value: str | int) -> str:
 def print_body(body: tree.Body) -> str:
     """A conjunction; the empty one, which only facts have, is `true`."""
     match body.literals:
-        case (tree.Disjunction() as only,):
+        case (tree.Disjunction() as only,) if not isinstance(only, tree.LeftJoin):
             return _print_branches(only)
     return _print_branch(body, ", ")
 
@@ -145,7 +145,9 @@ def print_literal(literal: tree.Literal) -> str:
             assert value is not None
             return f"{relation}[{_print_arguments(args)}] = {print_term(value)}"
         case tree.Comparison(operator, left, right) if operator in PREDICATES:
-            return f"{operator}({_print_arguments((left, right))})"
+            return (
+                f"{operator}({_print_arguments((left,) if operator in OF_ONE else (left, right))})"
+            )
         case tree.Comparison(operator, left, right):
             return f"{print_term(left)} {operator} {print_term(right)}"
         case tree.Truth(value):
@@ -157,7 +159,8 @@ def print_literal(literal: tree.Literal) -> str:
         case tree.Negation(body):
             return f"!({print_body(body)})"
         case tree.Disjunction():
-            return f"({_print_branches(literal)})"
+            mark = "?" if isinstance(literal, tree.LeftJoin) else ""
+            return f"({_print_branches(literal)}){mark}"
         case tree.Choice(determining, determined):
             return f"choice(({_print_arguments(determining)}), ({_print_arguments(determined)}))"
 

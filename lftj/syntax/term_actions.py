@@ -185,16 +185,16 @@ class TermActions(Phrases):
         body, closing = last if isinstance(last, tuple) else (self.body([last]), last)
         span = self.between(name, closing)
         known = IN_BRACES.get(str(name))
-        if known is not None and not known.takes(len(args)):
+        if known is not None and not known.takes_in_braces(len(args)):
             found = (
                 f"takes {known.wanted} before the colon"
-                if args and known.arguments
+                if args and known.of_values
                 else "takes no term before the colon"
                 if args
                 else "needs a term before the colon"
             )
             hint = "write `count : { … }`, and `sum x : { … }` for the others"
-            if not known.takes(1) and known.arguments:
+            if not known.takes(1) and known.of_values:
                 hint = f"write `{known.in_braces}`"
             self.out_of_place(f"{name} {found}", span, hint)
         return tree.Aggregate(str(name), args, body, span=span)
@@ -243,6 +243,11 @@ class TermActions(Phrases):
             ):
                 return Group(None, span, tuple(map(self.term, content)))
         return Group(self.body(content).literals, span)
+
+    def left_join(self, children: Children) -> tree.LeftJoin:
+        opening, content, _, mark = children
+        self.conditional_read = True
+        return tree.LeftJoin((self.body(content),), span=self.between(opening, mark))
 
     def no_terms(self, children: Children) -> Group:
         return Group(None, self.between(*children))

@@ -177,6 +177,13 @@ class Disjunction(Node):
 
 
 @frozen
+class LeftJoin(Disjunction):
+    """`( … )?` as it is read, with its body as the one branch: in a rule a disjunction is in its
+    place (`lftj.syntax.left_joins`).
+    """
+
+
+@frozen
 class Choice(Node):
     """`choice((X), (Y))`: of the assignments of the rule's body, those of one `determined` for each
     `determining`.

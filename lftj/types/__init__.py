@@ -11,6 +11,7 @@
 | `timestamp` | `datetime.datetime` | microseconds since 1970-01-01T00:00:00, no time zone |
 | `decimal(p, s)` | `decimal.Decimal` | the value times 10ˢ, fewer than 10ᵖ in size; p ≤ 18 |
 
+An optional type, as `int | None`, has one code more for NULL: the least int64, for every type.
 Codes order as their values do, for every type but `str`. Nothing is converted silently: a value
 that does not fit exactly is an error.
 """
@@ -22,6 +23,7 @@ from lftj.types.arrow_validity import require_valid
 from lftj.types.codes import (
     INT64_MAX,
     INT64_MIN,
+    NULL_CODE,
     Interning,
     Unsigned,
     code_of,
@@ -33,6 +35,7 @@ from lftj.types.codes import (
     float_text,
     floats_to_codes,
     lookup_scalar,
+    null_hint,
     plain,
     type_of_value,
 )
@@ -49,6 +52,7 @@ from lftj.types.column import (
     decimal,
     parse_type,
     type_of_python,
+    without_mark,
 )
 from lftj.types.dictionary import Dictionary
 from lftj.types.sources import (
@@ -69,6 +73,7 @@ __all__ = [
     "INT64_MAX",
     "INT64_MIN",
     "MAX_DECIMAL_PRECISION",
+    "NULL_CODE",
     "STR",
     "TIMESTAMP",
     "UNSIGNED",
@@ -92,11 +97,13 @@ __all__ = [
     "is_hidden",
     "lineage",
     "lookup_scalar",
+    "null_hint",
     "parse_type",
     "plain",
     "read_name",
     "require_valid",
     "type_of_python",
     "type_of_value",
+    "without_mark",
     "without_role",
 ]

@@ -17,6 +17,11 @@ from lftj.types.column import BOOL, DATE, FLOAT, INT, STR, TIMESTAMP, UNSIGNED, 
 
 INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
 
+NULL_CODE = INT64_MIN
+"""The code of NULL in columns of every optional type: the least, which no other value has but one
+integer, and that is refused there.
+"""
+
 _EPOCH = datetime.datetime(1970, 1, 1)
 _EPOCH_DAY = _EPOCH.toordinal()
 _MICROSECOND = datetime.timedelta(microseconds=1)
@@ -147,6 +152,8 @@ def decode_scalar(type: Type, code: int, texts: Spelling) -> Any:
     cannot hold (years 1 to 9999).
     """
     code = int(code)
+    if type.optional and code == NULL_CODE:
+        return None
     if type.name == "str":
         return texts.decode_one(code)
     if type.name == "decimal":
@@ -171,6 +178,8 @@ def code_of(type: Type, value: object) -> int:
     """
     value = plain(value)
     if value is None:
+        if type.optional:
+            return NULL_CODE
         raise NullValueError(
             "NULL is not a value", hint='leave the row out, or load with nulls="drop"'
         )
@@ -202,10 +211,21 @@ def code_of(type: Type, value: object) -> int:
 
 # ── parts of code_of ──────────────────────────────────────────────────────────────────────────────
 def _in_range(type: Type, code: int) -> int:
-    least, greatest = code_range(type) or (INT64_MIN, INT64_MAX)
+    least, greatest = code_range(type) or (INT64_MIN + type.optional, INT64_MAX)
     if not least <= code <= greatest:
-        raise ValueRangeError(f"{shown(code)} is outside the range of {type}, {least} … {greatest}")
+        hint = null_hint(type) if code == NULL_CODE else None
+        message = f"{shown(code)} is outside the range of {type}, {least} … {greatest}"
+        raise ValueRangeError(message, hint=hint)
     return code
+
+
+def null_hint(type: Type) -> str | None:
+    """The reason why the least integer is refused in a column of this type."""
+    return (
+        f"this integer stands for NULL there; declare the column {type.required}, without NULL"
+        if type.optional
+        else None
+    )
 
 
 def shown(value: object) -> str:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import datetime
 import re
+import types
+import typing
+from dataclasses import replace
 
 import pyarrow as pa
 
@@ -14,6 +17,7 @@ MAX_DECIMAL_PRECISION = 18
 """Digits that always fit an int64."""
 
 _DECIMAL_TEXT = re.compile(r"\s*decimal\s*\(\s*(\d+)\s*,\s*(\d+)\s*\)\s*")
+_OPTIONAL = re.compile(r"\s*(.*[^?\s])\s*\?\s*", re.DOTALL)
 _NAMES = {
     "int": "int",
     "number": "int",
@@ -36,8 +40,12 @@ class Type:
     scale: int | None = None
     unsigned: bool = False
     """Ints from 0 on: a type of its own for checks, whose values are kept and computed as ints."""
+    optional: bool = False
+    """Its columns may hold NULL."""
 
     def __str__(self) -> str:
+        if self.optional:
+            return f"{self.required}?"
         if self.unsigned:
             return "unsigned"
         return (
@@ -50,6 +58,16 @@ class Type:
         if self.precision is not None:
             return pa.decimal128(self.precision, self.scale)
         return _ARROW[self.name]
+
+    @property
+    def required(self) -> Type:
+        """The same type without NULL."""
+        return replace(self, optional=False) if self.optional else self
+
+    @property
+    def or_null(self) -> Type:
+        """The same type with NULL."""
+        return self if self.optional else replace(self, optional=True)
 
     @property
     def numeric(self) -> bool:
@@ -93,9 +111,12 @@ def decimal(precision: int, scale: int) -> Type:
 
 
 def parse_type(text: str) -> Type | None:
-    """The type a declaration calls `text`, Soufflé's names included; None when there is no such
-    type.
+    """The type a declaration calls `text`, Soufflé's names included, with `?` behind it an optional
+    one; None when there is no such type.
     """
+    if base := without_mark(text):
+        found = parse_type(base)
+        return None if found is None or found.optional else found.or_null
     if text.strip() == "unsigned":
         return UNSIGNED
     if name := _NAMES.get(text.strip()):
@@ -108,12 +129,20 @@ def parse_type(text: str) -> Type | None:
         return None
 
 
+def without_mark(text: str) -> str | None:
+    """The name of the type whose optional one the text names, as `int?`; None for other names."""
+    found = _OPTIONAL.fullmatch(text)
+    return found and found[1]
+
+
 def type_of_python(annotation: object) -> Type:
-    """The type meant by a Python type, a type's name, a `Type` or an Arrow type. Raises
-    DeclarationError (E161).
+    """The type meant by a Python type, a type's name, a `Type` or an Arrow type; `int | None` and
+    `"int?"` are optional. Raises DeclarationError (E161).
     """
     if isinstance(annotation, Type):
         return annotation
+    if (meant := _without_none(annotation)) is not None:
+        return type_of_python(meant).or_null
     if isinstance(annotation, str):
         if found := _DECIMAL_TEXT.fullmatch(annotation):
             return decimal(int(found[1]), int(found[2]))
@@ -124,9 +153,24 @@ def type_of_python(annotation: object) -> Type:
         known = _PYTHON.get(annotation) if isinstance(annotation, type) else None
     if known is None:
         shown = annotation.__name__ if isinstance(annotation, type) else repr(annotation)
-        hint = 'write int, float, str, bool, datetime.date, datetime.datetime or "decimal(10,2)"'
+        hint = (
+            'write int, float, str, bool, datetime.date, datetime.datetime or "decimal(10,2)"; '
+            "with NULL: int | None"
+        )
         raise DeclarationError(f"{shown} is not a column type", code="E161", hint=hint)
     return known
+
+
+def _without_none(annotation: object) -> object:
+    """The type beside None in `int | None`, and the text before the mark in `"int?"`; None for what
+    is not optional.
+    """
+    if isinstance(annotation, str):
+        return without_mark(annotation)
+    if typing.get_origin(annotation) not in (types.UnionType, typing.Union):
+        return None
+    left = [each for each in typing.get_args(annotation) if each is not type(None)]
+    return left[0] if len(left) == 1 else None
 
 
 def _type_of_arrow(arrow: pa.DataType) -> Type | None:

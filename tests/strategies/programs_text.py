@@ -88,9 +88,13 @@ def _literals(terms: st.SearchStrategy[tree.Term]) -> st.SearchStrategy[tree.Lit
     operators = st.sampled_from(sorted({"=", "!=", "<", "<=", ">", ">="} | functors.PREDICATES))
     return st.one_of(
         atoms(terms),
-        st.builds(tree.Comparison, operators, terms, terms),
+        st.builds(_comparison, operators, terms, terms),
         st.builds(tree.Truth, st.booleans()),
     )
+
+
+def _comparison(operator: str, left: tree.Term, right: tree.Term) -> tree.Comparison:
+    return tree.Comparison(operator, left, left if operator in functors.OF_ONE else right)
 
 
 def _nested(bodies: st.SearchStrategy[tree.Body]) -> st.SearchStrategy[tree.Body]:

@@ -21,7 +21,7 @@ from lftj.errors import DeclarationError, DistributedError, as_ours
 from lftj.program.normal_form import CHANGE_COLUMNS, RelationSchema
 from lftj.scantree.process.interrupts import interrupts_as_such
 from lftj.storage.delta import Delta
-from lftj.types import Type, encode_scalar
+from lftj.types import NULL_CODE, Type, encode_scalar
 from lftj.types.dictionary import Dictionary
 from lftj.types.texts import Texts
 
@@ -246,7 +246,9 @@ class Result(ShownRows):
         """Pickle the result with its rows, wherever they lie, and with only their strings."""
         columns = self._columns()
         texts = self._texts.only(
-            codes for codes, type in zip(columns, self.types, strict=True) if type.name == "str"
+            codes[codes != NULL_CODE]
+            for codes, type in zip(columns, self.types, strict=True)
+            if type.name == "str"
         )
         return _restored, (
             tuple(self._typed_columns()),
@@ -315,8 +317,8 @@ class Result(ShownRows):
         as a result; without arguments by all columns in their order. Strings are ordered by code
         point. O(n log n).
 
-        `descending`: the greatest first. Raises DeclarationError (E160) for a column that is not
-        there.
+        `descending`: the greatest first. NULL comes last in either direction. Raises
+        DeclarationError (E160) for a column that is not there.
         """
         for column in columns:
             if column not in self.columns:
@@ -333,8 +335,9 @@ class Result(ShownRows):
                 [self.types[place] for place in chosen],
                 [codes[place] for place in chosen],
                 self._texts,
+                descending=descending,
             )
-            return [each[order[::-1] if descending else order] for each in codes]
+            return [each[order] for each in codes]
 
         return self._taking(read, self._count)
 

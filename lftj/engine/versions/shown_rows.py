@@ -78,7 +78,7 @@ class ShownRows(CodedRows):
 
 
 def _shown(value: object) -> str:
-    text = value if isinstance(value, str) else str(value)
+    text = value if isinstance(value, str) else "NULL" if value is None else str(value)
     text = text if text.isprintable() else repr(text)[1:-1]
     return text if len(text) <= 40 else text[:39] + "…"
 

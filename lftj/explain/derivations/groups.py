@@ -106,8 +106,14 @@ def weighed(function: str) -> bool:
 
 def most_of(function: str, values: Any, size: int, shown: int) -> list[int]:
     """The places of the values that matter most: those that are the least or greatest, the largest
-    parts of a sum, or else the first.
+    parts of a sum, or else the first. NULL is none of these, unless there is nothing else.
     """
+    if weighed(function) and not isinstance(values, np.ndarray) and None in values:
+        there = [place for place, value in enumerate(values) if value is not None]
+        if not there:
+            return list(range(min(size, shown)))
+        found = most_of(function, [values[place] for place in there], len(there), shown)
+        return [there[place] for place in found]
     if function in EXTREMES and size:
         if isinstance(values, np.ndarray):
             best = values.max() if function in GREATEST else values.min()

@@ -11,7 +11,7 @@ import numpy as np
 from lftj.explain.derivations.version import Version
 from lftj.functions import AGGREGATES, COUNTS, EXTREMES, GREATEST, TOTALS
 from lftj.program import Apply, Expression, Ref, RuleVariable, Value, evaluate
-from lftj.proofs import fold
+from lftj.proofs import NOTHING, fold
 from lftj.types import Type
 
 
@@ -51,7 +51,8 @@ def folded(function: str, values: Sequence[Any], *more: Sequence[Any]) -> Any:
     if isinstance(values, np.ndarray) and function in EXTREMES | TOTALS:
         return _folded_array(function, values)
     rows = zip(values, *more, strict=True)
-    return fold(function, [tuple(map(plain_value, row)) for row in rows], {})
+    found = fold(function, [tuple(map(plain_value, row)) for row in rows], {})
+    return None if found is NOTHING else found
 
 
 def _folded_array(function: str, values: np.ndarray) -> Any:

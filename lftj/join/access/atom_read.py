@@ -16,7 +16,15 @@ import numpy as np
 from lftj.join.access.column_expressions import COMPARE
 from lftj.join.context import Context
 from lftj.join.plan.variable_orders import variables_of
-from lftj.program.normal_form import Filter, NegatedAtom, NormalRule, PositiveAtom, Ref, Value
+from lftj.program.normal_form import (
+    Filter,
+    NegatedAtom,
+    NormalRule,
+    PositiveAtom,
+    Ref,
+    Value,
+    is_null,
+)
 from lftj.storage.relation import RelationVersion
 from lftj.types import encode_constant
 
@@ -104,7 +112,8 @@ def code_test(condition: Filter, rule: NormalRule) -> CodeTest | None:
     left, right, operator = condition.left, condition.right, condition.operator
     if not isinstance(left, Ref) or not isinstance(right, Ref | Value):
         return None
-    if operator not in ("=", "!=") and rule.variables[left.variable].type.name == "str":
+    of_codes = operator in ("=", "!=") or is_null(right)
+    if not of_codes and rule.variables[left.variable].type.name == "str":
         return None  # numbers of strings do not ascend as strings do
     return operator, left.variable, right.variable if isinstance(right, Ref) else right
 

@@ -9,7 +9,9 @@ from lftj.join.kernels.operation_kernels import (
     EQUAL,
     FLOAT_ADD,
     LESS,
+    LIFTED,
     NEGATE,
+    NULL,
     PUSH_BINDING,
     PUSH_CONSTANT,
     TEXT_LESS,
@@ -46,17 +48,25 @@ def compute(plan, state, code, bindings, stack, offsets, text):
             continue
         code += 1
         value = load(state, top)
+        lifted = operation >= LIFTED
+        absent = lifted and value == NULL
+        if lifted:
+            operation -= LIFTED
         if operation >= NEGATE:
-            store(state, top, unary_operation(state, operation, value))
+            store(state, top, NULL if absent else unary_operation(state, operation, value))
             continue
         top -= 1
         left = load(state, top)
-        if operation < FLOAT_ADD:
+        if absent or (lifted and left == NULL):
+            store(state, top, NULL)
+        elif operation < FLOAT_ADD:
             store(state, top, integer_operation(state, operation, left, value))
         elif operation < EQUAL:
             store(state, top, float_operation(state, operation, left, value))
         elif operation < TEXT_LESS:
             store(state, top, 1 if compare(operation, int(left > value) - int(left < value)) else 0)
+        elif left == NULL or value == NULL:  # another test rejects it
+            store(state, top, 0)
         else:
             order = compare_text(offsets, text, left, value)
             store(state, top, 1 if compare(operation - TEXT_LESS + LESS, order) else 0)

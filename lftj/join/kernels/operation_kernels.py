@@ -74,6 +74,7 @@ PUSH_BINDING = 2
 
 ADD, SUBTRACT, MULTIPLY, DIVIDE, REMAINDER, POWER = 10, 11, 12, 13, 14, 15
 LEAST, GREATEST = 17, 18
+COALESCE = 19  # the left operand, the right one where that is NULL
 BIT_AND, BIT_OR, BIT_XOR, SHIFT_LEFT, SHIFT_RIGHT, SHIFT_RIGHT_UNSIGNED = 20, 21, 22, 23, 24, 25
 LOGICAL_AND, LOGICAL_OR, LOGICAL_XOR = 27, 28, 29
 AT_LEAST, AT_MOST = 30, 31  # the left operand, which fails beyond the right one
@@ -92,6 +93,8 @@ TEXT_LESS, TEXT_LESS_EQUAL, TEXT_GREATER, TEXT_GREATER_EQUAL = 72, 73, 74, 75
 NEGATE, BIT_NOT, LOGICAL_NOT, FLOAT_NEGATE, INT_TO_FLOAT, FLOAT_TO_INT = 80, 81, 82, 83, 84, 85
 ABSOLUTE, FLOAT_ABSOLUTE = 86, 87
 DAY_OF_TIME, YEAR, MONTH, DAY = 90, 91, 92, 93
+LIFTED = 128  # added to an operation that is NULL where an operand is
+NULL = -(2**63)
 
 
 @compiled
@@ -117,6 +120,8 @@ def integer_operation(state, operation, left, right):
         result = min(left, right)
     elif operation == GREATEST:
         result = max(left, right)
+    elif operation == COALESCE:
+        result = right if left == NULL else left
     elif operation == AT_LEAST or operation == AT_MOST:
         result = left
         if (left < right) if operation == AT_LEAST else (left > right):

@@ -13,8 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from lftj.join.plan.variable_orders import bits, type_of, variables_of
-from lftj.program.normal_form import Apply, Expression, Filter, NormalRule, Ref, Value
-from lftj.types import INT, STR, code_of
+from lftj.program.normal_form import Apply, Expression, Filter, NormalRule, Ref, Value, is_null
+from lftj.types import INT, code_of
 
 ENDS, ENDS_WITHOUT_FAILURE = 1, 2
 """Flags of a failed comparison: it fails for all later values; it does if it has a value for the
@@ -90,10 +90,16 @@ def _reading(
 
     Texts ascend by code, not as they compare, and what is added to a float is rounded.
     """
-    if not _reads(side, variable) or _reads(other, variable) or type_of(rule, side).name == "str":
+    if not _reads(side, variable) or _reads(other, variable):
+        return None
+    if type_of(rule, side).name == "str" and not is_null(other):
         return None
     if isinstance(side, Apply):
-        if side.operator not in _OPPOSITE or type_of(rule, side).name == "float":
+        if (
+            side.type.optional
+            or side.operator not in _OPPOSITE
+            or type_of(rule, side).name == "float"
+        ):
             return None
         if sum(_reads(each, variable) for each in side.args) != 1 or Ref(variable) not in side.args:
             return None
@@ -235,8 +241,8 @@ def _share(condition: Filter, rule: NormalRule, spreads: Spreads) -> float:
 def _known(side: Expression, rule: NormalRule, spreads: Spreads) -> Mapping[int, Sequence[int]]:
     """Known codes of a side of a comparison, ascending, by atom, −1 for none."""
     match side:
-        case Ref(variable) if rule.variables[variable].type != STR:
+        case Ref(variable) if rule.variables[variable].type.name != "str":
             return spreads(variable)
-        case Value(value, type) if type != STR:
+        case Value(value, type) if type.name != "str":
             return {-1: (code_of(type, value),)}
     return {}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from lftj.functions import OPERATORS
+from lftj.functions.nulls import KEEP_NULL, NO_NULL
 from lftj.join.kernels import operation_kernels as code
 from lftj.join.kernels.layout_kernels import LAST_BIT
 from lftj.join.plan.plan import Leveled
 from lftj.join.plan.variable_orders import type_of, variables_of
 from lftj.program.arithmetic import operator_may_fail
-from lftj.program.normal_form import Apply, Expression, Filter, Ref, Value
-from lftj.types import Type, code_range, encode_constant
+from lftj.program.normal_form import Apply, Expression, Filter, Ref, Value, is_null
+from lftj.types import INT64_MAX, NULL_CODE, Type, code_range, encode_constant
 from lftj.types.dictionary import Dictionary
 
 _WHOLE = {
@@ -69,7 +70,9 @@ class ExpressionCode:
         self._emit(condition.left, 1)
         self._emit(condition.right, 2)
         operation = COMPARISONS[condition.operator]
-        if operation >= code.LESS and type_of(self._plan.rule, condition.left).name == "str":
+        if operation < code.LESS or is_null(condition.right):
+            pass
+        elif type_of(self._plan.rule, condition.left).name == "str":
             operation += code.TEXT_LESS - code.LESS
         self.words += [operation, code.END_CODE]
         return start
@@ -88,29 +91,32 @@ class ExpressionCode:
         else:
             # one operand or two: normalisation nests min and max of several in pairs
             operand = type_of(self._plan.rule, expression.args[0])
+            lifts = expression.type.optional and expression.operator not in KEEP_NULL
+            lifted = code.LIFTED if lifts and expression.operator != NO_NULL else 0
             if (scaling := _scaling(expression, operand)) is not None:
                 self._emit(expression.args[0], depth)
                 self.stack = max(self.stack, depth + 1)
-                self.words += [code.PUSH_CONSTANT, *scaling]
+                self.words += [code.PUSH_CONSTANT, scaling[0], scaling[1] + lifted]
             else:
                 for i, argument in enumerate(expression.args):
                     self._emit(argument, depth + i)
                 if operand.name == "timestamp" and expression.operator in _OF_DAYS:
-                    self.words.append(code.DAY_OF_TIME)
+                    self.words.append(code.DAY_OF_TIME + lifted)
                 if expression.operator not in _AS_IT_IS:
-                    self.words.append(_operation(expression))
-            if operator_may_fail(expression.operator, expression.type) and (
-                bounds := code_range(expression.type)
-            ):
+                    self.words.append(_operation(expression) + lifted)
+            if (bounds := _bounds(expression)) is not None:
                 self.stack = max(self.stack, depth + 1)
-                self.words += [
-                    code.PUSH_CONSTANT,
-                    bounds[0],
-                    code.AT_LEAST,
-                    code.PUSH_CONSTANT,
-                    bounds[1],
-                    code.AT_MOST,
-                ]
+                self.words += [code.PUSH_CONSTANT, bounds[0], code.AT_LEAST + lifted]
+                self.words += [code.PUSH_CONSTANT, bounds[1], code.AT_MOST + lifted]
+
+
+def _bounds(expression: Apply) -> tuple[int, int] | None:
+    """The codes that a result may have, where it may leave them."""
+    if expression.operator == NO_NULL:
+        return NULL_CODE + 1, INT64_MAX
+    if operator_may_fail(expression.operator, expression.type):
+        return code_range(expression.type)
+    return None
 
 
 def _operation(expression: Apply) -> int:

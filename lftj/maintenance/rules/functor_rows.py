@@ -5,6 +5,7 @@ when a predicate holds).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -21,7 +22,7 @@ from lftj.join.run.evaluate import Columns
 from lftj.join.shared_work import Account, each_of
 from lftj.program.normal_form import FunctorRule
 from lftj.scantree.rows import equal_runs, sort_rows
-from lftj.types import STR, floats_to_codes
+from lftj.types import NULL_CODE, STR, floats_to_codes
 from lftj.types import arrow_compute as pc
 from lftj.types.arrow_arrays import numpy_array
 from lftj.types.texts import Texts
@@ -43,8 +44,27 @@ def functor_rows(rule: FunctorRule, domain: Columns, context: Context) -> Column
     By columns in Arrow where the functor can, else one Python call per row, about half a
     microsecond; values become codes, and codes values, a column at a time. `match` goes through all
     texts of a pattern at once. Rows count as work, and strings by their length: in a cycle they may
-    grow for ever.
+    grow for ever. Of NULL a functor is NULL, and a predicate does not hold.
     """
+    optional = [column for type, column in zip(rule.types, domain, strict=True) if type.optional]
+    given = replace(
+        rule,
+        types=tuple(type.required for type in rule.types),
+        result=rule.result and rule.result.required,
+    )
+    absent = np.logical_or.reduce([column == NULL_CODE for column in optional] or [False])
+    if not np.any(absent):
+        return _rows_of_values(given, domain, context)
+    found = _rows_of_values(given, [column[~absent] for column in domain], context)
+    if rule.result is None or functor_named(rule.functor).many:
+        return found
+    null = np.full(int(absent.sum()), NULL_CODE)
+    gaps = [*(column[absent] for column in domain), null]
+    return sort_rows([np.concatenate(pair) for pair in zip(found, gaps, strict=True)])
+
+
+def _rows_of_values(rule: FunctorRule, domain: Columns, context: Context) -> Columns:
+    """The same where no argument is NULL."""
     functor = functor_named(rule.functor)
     try:
         if functor is USERS:

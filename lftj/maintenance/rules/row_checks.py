@@ -8,7 +8,7 @@ from lftj.join.context import Context
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import Delta
 from lftj.storage.relation import RelationVersion, key_and_rest
-from lftj.types import MAX_DECIMAL_PRECISION, code_range, decode_scalar
+from lftj.types import MAX_DECIMAL_PRECISION, NULL_CODE, code_range, decode_scalar
 
 
 def check_rows(
@@ -48,7 +48,10 @@ def _check_decimals(schema: RelationSchema, delta: Delta, context: Context) -> N
     for (column, type), codes in zip(
         schema.columns, delta.inserts, strict=False
     ):  # one without columns keeps one
-        if type.precision is None or not codes.size:
+        if type.precision is None:
+            continue
+        codes = codes[codes != NULL_CODE] if type.optional else codes
+        if not codes.size:
             continue
         bounds = code_range(type)
         assert bounds is not None

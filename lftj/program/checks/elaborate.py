@@ -211,7 +211,7 @@ class Elaborator(Expressions):
         except LftjError as error:
             self.errors.append(located(error, atom.span))
         where = [f" for column `{name}` of `{atom.relation}`" for name, _ in columns]
-        types = [None if type == UNKNOWN else type for _, type in columns]
+        types = [None if type in (UNKNOWN, None) else type.required for _, type in columns]
         return list(zip(atom.terms, zip(types, where, strict=True), strict=True))
 
     def _atom(self, atom: tree.Atom, negated: bool) -> CheckedAtom:
@@ -278,6 +278,12 @@ class Elaborator(Expressions):
         return tuple(Ref(number) for number in numbers if number is not None)
 
     def _comparison(self, literal: tree.Comparison) -> None:
+        if literal.operator == "is_null":
+            value = self.term(literal.left, None, " for `is_null`", literal.span)
+            if value is not None:
+                null = Value(None, self.type_of(value).or_null)
+                self.literals.append(Filter("=", value, null))
+            return
         if literal.operator in PREDICATES:
             if (
                 self.predicate(literal.operator, (literal.left, literal.right), literal.span)
@@ -389,10 +395,10 @@ def check_body_aggregate(aggregate: tree.Aggregate) -> None:
             else f"body aggregates are {listed(IN_BRACES)}; others go into rule heads"
         )
         raise UnknownNameError(f"unknown aggregate `{function}` in a body", code="E112", hint=hint)
-    if not known.takes(len(aggregate.args)):
-        wanted = known.wanted if known.arguments else "no target"
+    if not known.takes_in_braces(len(aggregate.args)):
+        wanted = known.wanted if known.of_values else "no target"
         raise ArityError(
-            f"`{function}` takes {'one target' if known.takes(1) else wanted}",
+            f"`{function}` takes {'one target' if known.of_values and known.takes(1) else wanted}",
             code="E121",
             hint=f"write {known.in_braces}",
         )

@@ -140,7 +140,7 @@ class Inference:
         schema = self._catalog.relations.get(atom.relation)
         if schema is None or schema.arity != len(atom.terms):
             return [("", None)] * len(atom.terms)
-        return [(name, None if type == UNKNOWN else type) for name, type in schema.columns]
+        return [(name, None if type == UNKNOWN else type.required) for name, type in schema.columns]
 
     def _take_columns(self, atom: tree.Atom) -> None:
         """Give variables without types those of an atom's columns."""
@@ -189,6 +189,9 @@ class Inference:
                             self._classes.ask(number, type)
                 case tree.Comparison():
                     left, right = self._visit(literal.left), self._visit(literal.right)
+                    if literal.operator == "is_null":
+                        self._visit(literal.left)
+                        continue
                     if literal.operator in PREDICATES:
                         self._classes.ask(left, STR)
                         self._classes.ask(right, STR)

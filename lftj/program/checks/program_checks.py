@@ -26,13 +26,20 @@ from lftj.program.checks.derivations import derive, named
 from lftj.program.checks.elaborate import Elaborator
 from lftj.program.checks.inference import Inference
 from lftj.program.checks.inlining import inlining_errors
+from lftj.program.checks.nulls import with_null_tests
 from lftj.program.checks.own_variables import with_own_variables
 from lftj.program.checks.safety import unsafe_variables
 from lftj.program.checks.subtypes import subtype_errors
 from lftj.program.checks.witnesses import with_witnesses_bound
 from lftj.program.normal_form import RelationSchema, Value
 from lftj.program.schema import Catalog
-from lftj.program.scope import rename_apart, term_aggregates, term_names
+from lftj.program.scope import (
+    mentioned_names,
+    rename_apart,
+    term_aggregates,
+    term_names,
+    user_name,
+)
 from lftj.syntax import tree
 from lftj.syntax.attention import look
 from lftj.syntax.called import with_calls
@@ -213,12 +220,25 @@ def _checked(rule: tree.Rule, catalog: Catalog) -> tuple[CheckedRule | None, lis
     heads = [elaborator.head(head) for head in renamed.heads]
     errors: list[LftjError] = [*elaborator.errors, *unsafe, *choice_errors(rule.body)]
     errors = errors or subtype_errors(renamed, catalog)
-    if errors or not elaborator.complete:
+    if not errors and not elaborator.complete:
+        errors = [_untyped(elaborator.inference, renamed)]
+    if errors:
         return None, [named(error, rule) for error in errors]
     made = tuple(head for head in heads if head is not None)
-    return CheckedRule(
-        rule, tuple(elaborator.variables), made, replace(block, local=frozenset())
-    ), []
+    body = replace(block, local=frozenset())
+    checked = CheckedRule(rule, tuple(elaborator.variables), made, body)
+    checked, errors = with_null_tests(checked, catalog)
+    for error in errors:
+        error.span = error.span or rule.heads[0].span or rule.span
+    return checked, [named(error, rule) for error in errors]
+
+
+def _untyped(inference: Inference, rule: tree.Rule) -> LftjError:
+    """The error for a variable that `is_null` alone has."""
+    names = mentioned_names((*rule.heads, rule.body)) - inference.types.keys()
+    shown = user_name(min(names))
+    hint = f"bind `{shown}` with a positive atom, or write it where its type is known"
+    return UnsafeRuleError(f"nothing says which type `{shown}` has", code="E142", hint=hint)
 
 
 # ── parts of check ────────────────────────────────────────────────────────────────────────────────

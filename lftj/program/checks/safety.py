@@ -88,6 +88,8 @@ def _binds(literal: tree.Literal, bound: Set[str], visible: Names) -> Iterable[s
     match literal:
         case tree.Atom():
             return [term.name for term in literal.terms if isinstance(term, tree.Variable)]
+        case tree.Comparison("is_null", tree.Variable(name)):
+            return (name,)
         case tree.Comparison(operator="="):
             sides = ((literal.left, literal.right), (literal.right, literal.left))
             return [

@@ -33,6 +33,7 @@ from lftj.program.rewrites.independent_parts import independent_parts
 from lftj.program.rewrites.listing import listing, shown_names
 from lftj.program.rewrites.max_as_min import max_as_min
 from lftj.program.rewrites.negations import extreme_negations, negations
+from lftj.program.rewrites.null_aggregates import null_aggregates
 from lftj.program.rewrites.plain_literals import (
     computed_arguments,
     negated_computations,
@@ -108,6 +109,12 @@ PASSES = (
         choices,
         "choices of one rule are made together, among the rows of one relation",
         "Hu, Karp, Zhao, Zreika, Wu and Scholz, The Choice Construct in the Soufflé Language, 2021",
+    ),
+    Pass(
+        "aggregates of null",
+        null_aggregates,
+        "an aggregate is of the values that are there; groups without any have NULL",
+        "Codd, Extending the Database Relational Model to Capture More Meaning, 1979",
     ),
     Pass("heads", heads, "several heads are as many rules with one body", ULLMAN),
     Pass(

@@ -52,6 +52,7 @@ expressions: list[lftj.Expression] = [
 ]  # fmt: skip
 formulas: list[lftj.Formula] = [
     lftj.contains("a", "ab"), lftj.match("a.*", "ab"), lftj.choice(x, y), edge(x, _),
+    lftj.optional(edge(x, y)), lftj.fn.is_null(x),
 ]  # fmt: skip
 predicate: lftj.Predicate = edge
 

@@ -67,8 +67,8 @@ def test_null_names_row_and_column_or_drops_the_row(carrier: str, tmp_path: Path
     source = null_carriers(tmp_path)[carrier]
     place = {"n.parquet": "n.parquet, row 1", "n.csv": "n.csv, line 3"}.get(carrier, "row 1")
     assert message(source, XFER) == (
-        f'error[E200]: {place}, column "amt": NULL is not a value\n  help: leave the row out, or '
-        f'load with nulls="drop"'
+        f'error[E200]: {place}, column "amt": NULL is not a value\n  help: leave the row out, '
+        f'load with nulls="drop", or declare the column float?'
     )
     frame = read(source, XFER, dictionary=Dictionary(), nulls="drop")
     last = [(3, 2.5, "c")] if carrier == "n.csv" else []

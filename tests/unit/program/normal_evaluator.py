@@ -21,7 +21,7 @@ from lftj.program.normal_form import (
     Value,
 )
 from lftj.program.stratification import StratifiedProgram
-from lftj.proofs.aggregates import fold
+from lftj.proofs.aggregates import NOTHING, fold
 
 Row = tuple[object, ...]
 Relations = dict[str, set[Row]]
@@ -67,7 +67,7 @@ def derive(rule: NormalRule | FunctorRule, relations: Relations) -> set[Row]:
         key = tuple(env[term.variable] for term in rule.head if isinstance(term, Ref))
         groups.setdefault(key, []).append(env)
     found = (_row(rule, key, envs) for key, envs in groups.items())
-    return {row for row in found if None not in row}
+    return {row for row in found if NOTHING not in row}
 
 
 def assignments(rule: NormalRule, relations: Relations) -> list[Env]:

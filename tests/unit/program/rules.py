@@ -30,6 +30,8 @@ DECLARATIONS = """
 .decl h2(x: int, y: int)
 .decl hf(x: int, v: float)
 .decl hs(t: str)
+.decl n(x: int, y: int?)
+.decl hn(x: int, s: int?)
 """
 
 

@@ -392,16 +392,16 @@ def test_functions_by_name_are_all_there():
 
 CONDITIONALS = {
     "r(x, y) :- e(x, y, if_1), y = if(if_1 > 0, 1, 2).":
-        "r(x, y) :- e(x, y, if_1), (if_1 > 0, y = 1 ; if_1 <= 0, y = 2).",
+        "r(x, y) :- e(x, y, if_1), (if_1 > 0, y = 1 ; !(if_1 > 0), y = 2).",
     "r(x, if(x = y, 1, 2)) :- e(x, y, if_1).":
-        "r(x, if_2) :- e(x, y, if_1), (x = y, if_2 = 1 ; x != y, if_2 = 2).",
+        "r(x, if_2) :- e(x, y, if_1), (x = y, if_2 = 1 ; !(x = y), if_2 = 2).",
     "r(x, sum(if(r(y, _), y, 0))) :- e(x, y, _).":
         "r(x, sum(if_1)) :- e(x, y, _), (r(y, _), if_1 = y ; !( r(y, _) ), if_1 = 0).",
     "r(x, n) :- e(x, _, _), n = sum if((y > 0, y < 9), y, 0) : { e(x, y, _) }.":
         "r(x, n) :- e(x, _, _), n = sum if_1 : { e(x, y, _), "
         "(y > 0, y < 9, if_1 = y ; !( y > 0, y < 9 ), if_1 = 0) }.",
     "r(x, y) :- e(x, y, _), !r(x, if(x < y, x, y)).":
-        "r(x, y) :- e(x, y, _), !( r(x, if_1), (x < y, if_1 = x ; x >= y, if_1 = y) ).",
+        "r(x, y) :- e(x, y, _), !( r(x, if_1), (x < y, if_1 = x ; !(x < y), if_1 = y) ).",
 }  # fmt: skip
 
 

@@ -1,0 +1,170 @@
+"""Rules over optional columns, through random histories, agree with the reference engine: joins,
+comparisons, negations, groups `( … )?`, recursion and aggregates.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import lftj
+from lftj.proofs.kinds import ArithmeticFailure
+from lftj.proofs.nested_loops import Unsafe
+from lftj.proofs.program import evaluate
+from lftj.syntax.parser import parse
+from tests.strategies.terms import Draw
+
+DECLARATIONS = """
+.decl a(x: number, y: number?)
+.decl b(y: number?)
+.decl p(x: number)
+.decl s(x: number, t: symbol?)
+.decl f(y: float?, d: date?)
+"""
+NUMBERS = st.none() | st.integers(-2, 4)
+ROWS: dict[str, st.SearchStrategy[tuple[Any, ...]]] = {
+    "a": st.tuples(st.integers(0, 4), NUMBERS),
+    "b": st.tuples(NUMBERS),
+    "p": st.tuples(st.integers(0, 4)),
+    "s": st.tuples(st.integers(0, 4), st.sampled_from([None, "", "u", "v", "\\N"])),
+}
+_VARIABLE = st.sampled_from("xyzw")
+_COMPARED = ("=", "!=", "<", "<=", ">", ">=")
+
+
+@st.composite
+def terms(draw: Draw) -> str:
+    """A number, which may be NULL."""
+    one, other = draw(_VARIABLE), draw(_VARIABLE)
+    return draw(
+        st.sampled_from((
+            one, one, one, f"{one} + 1", f"coalesce({one}, {other})", f"coalesce({one}, 3)",
+            f"-{one}", f"if({one} > 1, {one}, {other})", f"max({one}, {other})", "2",
+        ))
+    )  # fmt: skip
+
+
+@st.composite
+def literals(draw: Draw, nested: bool = True, aggregated: bool = True) -> str:
+    """A condition of the body. `nested`: it may have bodies inside."""
+    one, other, operator = draw(_VARIABLE), draw(_VARIABLE), draw(st.sampled_from(_COMPARED))
+    plain = [
+        f"a({one}, {other})", f"a({one}, {other})", f"a({one}, _)", f"b({one})", f"p({one})",
+        f"{one} {operator} {draw(terms())}", f"is_null({one})", f"!is_null({one})",
+        f"a({one}, {other} + 1)", f"!b({one})", f"!a({one}, {other})", f"!p({one})",
+        f"!({one} {operator} {draw(terms())})", f"!( a({one}, {other}), {other} {operator} 1 )",
+    ]  # fmt: skip
+    if aggregated and one != other:
+        plain += [
+            f"{one} = count : {{ a({other}, _) }}",
+            f"{one} = count : {{ a(_, {other}) }}",
+            f"{one} = sum q : {{ a({other}, q), !is_null(q) }}",
+        ]
+    if nested and draw(st.integers(0, 3)) == 0:
+        inner = st.lists(literals(nested=False, aggregated=False), min_size=1, max_size=2)
+        first, second = ", ".join(draw(inner)), ", ".join(draw(inner))
+        return draw(
+            st.sampled_from(
+                [f"({first} ; {second})", f"({first})?", f"!( {first} )", f"({first})?"]
+            )
+        )
+    return draw(st.sampled_from(plain))
+
+
+@st.composite
+def rules(draw: Draw) -> str:
+    """A rule for `h`, whose two columns are optional."""
+    second = draw(terms())
+    aggregate = draw(st.sampled_from(["", "", "sum", "min", "max", "count"]))
+    body = draw(st.lists(literals(nested=not aggregate), min_size=1, max_size=4))
+    if aggregate:
+        second = f"{aggregate}({second})"
+        body += draw(st.sampled_from([[], ["(a(x, v), b(v))?"], ["(a(y, x) ; b(x))"]]))
+    return f"h({draw(terms())}, {second}) :- {', '.join(body)}."
+
+
+FACTS = st.fixed_dictionaries(
+    {name: st.lists(row, max_size=6, unique=True) for name, row in ROWS.items()}
+)
+
+
+def _commit(ws: lftj.Workspace, rows: dict[str, list[tuple[Any, ...]]]) -> None:
+    with ws.transaction() as tx:
+        for name, some in rows.items():
+            tx.sync(name, some)
+
+
+def _agrees(text: str, histories: list[dict[str, list[tuple[Any, ...]]]], **named: Any) -> None:
+    """Commit rows after rows, each in place of the ones before, and compare all relations."""
+    ws = lftj.connect(**named)
+    ws.add_rules(text)
+    program = parse(text)
+    for rows in histories:
+        try:
+            expected = evaluate(program, rows)
+        except ArithmeticFailure:
+            with pytest.raises(lftj.LftjError):
+                _commit(ws, rows)
+            continue
+        _commit(ws, rows)
+        for name, found in expected.items():
+            assert set(ws[name].fetchall()) == found, (name, text, rows)
+    assert ws.verify() == []
+
+
+@given(st.data())
+@settings(max_examples=150)
+def test_one_rule(data: st.DataObject):
+    text = f"{DECLARATIONS}.decl h(u: number?, v: number?)\n{data.draw(rules())}"
+    try:
+        lftj.connect().add_rules(text)
+        evaluate(parse(text), {})
+    except (lftj.ProgramErrors, Unsafe):
+        assume(False)
+    _agrees(text, [data.draw(FACTS) for _ in range(3)])
+
+
+RECURSION = """
+.decl reach(x: number?, y: number?)
+reach(x, y) :- a(x, y).
+reach(x, z) :- reach(x, y), a(y, z).
+.decl ends(x: number?)
+ends(y) :- reach(_, y), !( a(y, _) ).
+.decl nearest(x: number, t: symbol?)
+nearest(x, max(t)) :- a(x, y), s(y, t).
+.decl texts(x: number, t: symbol?, n: number)
+texts(x, upper(t), count(t)) :- s(x, t).
+.decl words(t: symbol?)
+words(t) :- s(_, t), t >= "u".
+words(t) :- s(x, t), !p(x).
+.decl known(x: number, s: number?, m: float?, d: float?, n: number)
+known(x, sum(y), mean(y), stddev(y), count()) :- a(x, y).
+"""
+
+
+@given(st.data())
+@settings(max_examples=40)
+def test_a_program(data: st.DataObject):
+    _agrees(DECLARATIONS + RECURSION, [data.draw(FACTS) for _ in range(4)])
+
+
+@given(data=st.data())
+@settings(max_examples=8)
+def test_what_is_kept_on_disk(data: st.DataObject, tmp_path_factory: pytest.TempPathFactory):
+    path: Path = tmp_path_factory.mktemp("nulls") / "data.lftj"
+    program, rows = parse(DECLARATIONS + RECURSION), data.draw(FACTS)
+    with lftj.connect(path=path) as ws:
+        ws.add_rules(DECLARATIONS + RECURSION)
+        _commit(ws, rows)
+    with lftj.connect(path=path) as ws:
+        for name, found in evaluate(program, rows).items():
+            assert set(ws[name].fetchall()) == found
+        after = data.draw(FACTS)
+        _commit(ws, after)
+        for name, found in evaluate(program, after).items():
+            assert set(ws[name].fetchall()) == found
+        assert ws.verify() == []
