@@ -18,7 +18,7 @@ from lftj.distributed.partitioning.cuts import Hub
 from lftj.program import RelationSchema
 from lftj.scantree import distinct_values, frozen
 from lftj.storage import base_name
-from lftj.types import Dictionary
+from lftj.types import NULL_CODE, Dictionary
 
 _SAMPLED = 200_000  # rows of a relation that are counted, over all parts
 _SHARE = 2  # a hub has at least half as many rows as a part
@@ -60,6 +60,8 @@ def count_part(task: HeavyHittersTask) -> Counted:
             # Rows may have gone in another part than that in which they came, where another cut was
             # the home.
             many = np.flatnonzero(np.abs(rows) >= max(1, share * _MISSED * len(places) * step))
+            if type.optional:
+                many = many[values[many] != NULL_CODE]
             hubs = (
                 dictionary.decode(values[many]).to_pylist()
                 if type.name == "str"

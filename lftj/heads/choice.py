@@ -17,6 +17,7 @@ from lftj.program.normal_form import RelationSchema
 from lftj.scantree.place_sort import places_in_order
 from lftj.scantree.rows import sort_rows
 from lftj.storage.delta import Columns
+from lftj.types import NULL_CODE
 from lftj.types.dictionary import Dictionary
 
 
@@ -77,7 +78,9 @@ def value_order(columns: Columns, schema: RelationSchema, dictionary: Dictionary
 def _ranked(codes: np.ndarray, dictionary: Dictionary) -> np.ndarray:
     """Numbers that order as the strings of these codes do: codes follow arrival."""
     (distinct,) = sort_rows([codes])
-    return dictionary.ranks(distinct)[np.searchsorted(distinct, codes)]
+    absent = int(bool(len(distinct)) and distinct[0] == NULL_CODE)
+    ranks = dictionary.ranks(distinct[absent:])
+    return np.concatenate([[len(ranks)] * absent, ranks])[np.searchsorted(distinct, codes)]
 
 
 def choose(schema: RelationSchema, candidates: Columns, dictionary: Dictionary) -> Columns:

@@ -74,6 +74,10 @@ class Terms:
         written = [self.of(arg, names) for arg in args]
         if operator in ("+", "-") and self._type(args[0]).name in ("date", "timestamp"):
             return self._moved(operator, args, written)
+        if operator in ("min", "max") and type.optional:  # which databases have ignore NULL
+            plain = self._apply(operator, args, type.required, names)
+            there = " AND ".join(f"{each} IS NOT NULL" for each in written)
+            return f"CASE WHEN {there} THEN {plain} END"
         if operator in ("/", "%"):
             return self._divided(operator, args[1], written, type)
         if operator == "^":

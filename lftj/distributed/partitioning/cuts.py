@@ -16,7 +16,7 @@ from functools import lru_cache
 import numpy as np
 
 from lftj.scantree import distinct_values, frozen
-from lftj.types import Dictionary, Role, Source, Type, encode_scalar, in_role
+from lftj.types import NULL_CODE, Dictionary, Role, Source, Type, encode_scalar, in_role
 
 ALL = -1
 ONE = -2
@@ -84,10 +84,9 @@ def slots(codes: np.ndarray, type: Type, dictionary: Dictionary, parts: int) -> 
     if type.name != "str":
         return _mixed(codes) % parts
     distinct = distinct_values(codes)
-    hashes = np.array(
-        [zlib.crc32(text.encode()) for text in dictionary.decode(distinct).to_pylist()],
-        dtype=np.int64,
-    )
+    absent = int(bool(len(distinct)) and distinct[0] == NULL_CODE)
+    texts = dictionary.decode(distinct[absent:]).to_pylist()
+    hashes = np.array([0] * absent + [zlib.crc32(text.encode()) for text in texts], dtype=np.int64)
     if not len(distinct):
         return np.empty(0, np.int64)
     return (_mixed(hashes) % parts)[np.searchsorted(distinct, codes)]

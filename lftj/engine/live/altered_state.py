@@ -23,7 +23,7 @@ from lftj.storage.relation import RelationVersion
 from lftj.storage.widened_relation import WidenedRelation
 from lftj.syntax import functors, tree
 from lftj.syntax.parser import parse
-from lftj.types import encode_scalar
+from lftj.types import NULL_CODE, Type, code_of, encode_scalar
 from lftj.views.states import ViewStates, stratum_key
 
 
@@ -73,7 +73,12 @@ def altered_relation(
     if alteration.kind == "retype":
         place = [column for column, _ in before.columns].index(alteration.column)
         columns = relation.columns()
-        columns[place] = computed(engine, relation, alteration)
+        if before.columns[place][1].required == after.columns[place][1].required and (
+            alteration.expression == alteration.column
+        ):
+            _require_codes(columns[place], before.columns[place][1], alteration)
+        else:
+            columns[place] = computed(engine, relation, alteration)
         return RelationVersion.build(after, engine.arena, columns)
     if alteration.kind == "key" and after.key is not None:
         empty = RelationVersion.empty(after, engine.arena)
@@ -108,6 +113,27 @@ def in_later_columns(
     return relation
 
 
+def _require_codes(codes: np.ndarray, before: Type, alteration: Alteration) -> None:
+    """Check the values of a column that becomes optional, or takes NULL no more. Raises
+    ValueRangeError (E220) for the integer that stands for NULL, DeclarationError (E172) for NULL.
+    """
+    after = alteration.type
+    found = int((codes == NULL_CODE).sum()) if after != before else 0
+    if not found or after is None:
+        return
+    if after.optional:
+        if before.name == "int" and not before.unsigned:
+            code_of(after, NULL_CODE)
+        return
+    raise DeclarationError(
+        f"column `{alteration.column}` of `{alteration.relation}` is NULL in {found:,} "
+        f"row{'s' * (found != 1)}",
+        code="E172",
+        hint=f"say what stands there: compute={{{alteration.column!r}: "
+        f'"coalesce({alteration.column}, …)"}}',
+    )
+
+
 # ── computed columns ──────────────────────────────────────────────────────────────────────────────
 def computed(engine: Evaluating, relation: RelationVersion, alteration: Alteration) -> np.ndarray:
     """Codes of the values that an alteration computes, in the order of the rows. Raises
@@ -119,11 +145,12 @@ def computed(engine: Evaluating, relation: RelationVersion, alteration: Alterati
     if not relation.count:
         relation = RelationVersion.empty(schema, engine.arena)
     state = State(Program().declare(schema), Database({schema.name: relation.renamed(schema)}))
-    question = _question(schema, alteration.expression)
+    optional = alteration.type is not None and alteration.type.optional
+    question = _question(schema, alteration.expression, optional)
     with interrupts_as_such(), engine.dictionary.in_use():
         asked = read(engine, state, question)
         type = asked.schema.columns[-1][1]
-        if type != alteration.type:
+        if alteration.type is None or type.required != alteration.type.required:
             raise TypeClashError(
                 f"column `{alteration.column}` of `{schema.name}` is {alteration.type}, but "
                 f"{alteration.expression} is {type}",
@@ -143,8 +170,10 @@ def computed(engine: Evaluating, relation: RelationVersion, alteration: Alterati
     return found.columns()[-1]
 
 
-def _question(schema: RelationSchema, expression: str) -> tree.Body:
-    """The question for the rows and their computed value."""
+def _question(schema: RelationSchema, expression: str, optional: bool) -> tree.Body:
+    """The question for the rows and their computed value, which is NULL where the expression has
+    none and the column is optional.
+    """
     term = expression_of(expression)
     names = [
         name if functors.NAME.fullmatch(name) else f"column_{place}_"
@@ -152,7 +181,12 @@ def _question(schema: RelationSchema, expression: str) -> tree.Body:
     ]
     atom = tree.Atom(schema.name, tuple(map(tree.Variable, names)))
     value = tree.Variable("computed_value_")
-    return tree.Body((atom, tree.Comparison("=", value, term)))
+    given: tree.Literal = tree.Comparison("=", value, term)
+    if optional:
+        none = tree.Negation(tree.Body((tree.Comparison("=", tree.Variable("any_value_"), term),)))
+        gap = tree.Comparison("is_null", value, value)
+        given = tree.Disjunction((tree.Body((given,)), tree.Body((none, gap))))
+    return tree.Body((atom, given))
 
 
 def expression_of(text: str) -> tree.Term:

@@ -149,7 +149,11 @@ def _retyped(draft: SchemaDraft, schema: RelationSchema, request: Request) -> It
 
 
 def _conversion(schema: RelationSchema, column: str, before: Type, after: Type) -> str:
-    """The expression that converts a column and loses nothing."""
+    """The expression that converts a column and loses nothing: itself, where only NULL is allowed
+    or refused.
+    """
+    if before.required == after.required:
+        return column
     found = _CONVERSIONS.get((before.name, after.name))
     if found is None:
         raise refusal(
@@ -176,6 +180,8 @@ def _added(draft: SchemaDraft, schema: RelationSchema, request: Request) -> Iter
             expression, default = "", request.default[column]
             if not isinstance(default, str) or type.name != "str":
                 default = decode_scalar(type, code_of(type, default), draft.texts())
+        elif type.optional:
+            expression, default = "", None
         else:
             raise refusal(
                 f"column `{column}` of `{schema.name}` has no value for rows that are there",

@@ -330,3 +330,62 @@ def test_rows_are_explained():
     for name in "hj":
         for row in ws[name].fetchall():
             assert ws.explain(name, row).row == row
+
+
+# ── schemas that change ───────────────────────────────────────────────────────────────────────────
+def altered(rows: list[tuple[Any, ...]], type: Any) -> lftj.Workspace:
+    ws = lftj.connect()
+    ws.relation("r", {"x": int, "a": type})
+    ws.load("r", rows)
+    return ws
+
+
+def test_a_column_becomes_optional():
+    ws = altered([(1, 2)], int)
+    ws.alter("r", retype={"a": int | None})
+    ws.load("r", [(2, None)])
+    assert set(ws["r"].fetchall()) == {(1, 2), (2, None)}
+    with pytest.raises(lftj.ValueRangeError) as caught:
+        altered([(1, LEAST)], int).alter("r", retype={"a": int | None})
+    assert caught.value.code == "E220"
+
+
+def test_a_column_becomes_required():
+    ws = altered([(1, 2), (2, None)], int | None)
+    with pytest.raises(lftj.DeclarationError, match="is NULL in 1 row") as caught:
+        ws.alter("r", retype={"a": int})
+    assert caught.value.code == "E172"
+    ws.alter("r", retype={"a": int}, compute={"a": "coalesce(a, -1)"})
+    assert set(ws["r"].fetchall()) == {(1, 2), (2, -1)}
+    assert list(map(str, ws["r"].types)) == ["int", "int"]
+
+
+def test_optional_columns_are_added_and_computed(tmp_path: Path):
+    with lftj.connect(path=tmp_path / "data") as ws:
+        ws.relation("r", {"x": int, "a": int | None})
+        ws.load("r", [(1, 2), (2, None)])
+        ws.alter("r", add={"s": str | None})
+        ws.alter("r", add={"n": float | None}, compute={"n": "to_float(a)"})
+        expected = {(1, 2, None, 2.0), (2, None, None, None)}
+        assert set(ws["r"].fetchall()) == expected
+    with lftj.connect(path=tmp_path / "data") as ws:
+        assert set(ws["r"].fetchall()) == expected
+        assert list(map(str, ws["r"].types)) == ["int", "int?", "str?", "float?"]
+
+
+# ── other evaluators ──────────────────────────────────────────────────────────────────────────────
+@pytest.mark.parametrize("by", ["substitution", "sql-duckdb"])
+@pytest.mark.parametrize("rule", [each for each in MEANINGS if "-92" not in each])
+def test_what_others_say_of_a_rule(rule: str, by: str):
+    facts = {**FACTS, "p": [(7,)]}
+    assert set(lftj.evaluate(RULES + rule, facts, by=by)[rule[0]].fetchall()) == {
+        row for row in MEANINGS[rule] if LEAST not in row
+    }
+
+
+@pytest.mark.parametrize("by", ["substitution", "sql-duckdb"])
+@pytest.mark.parametrize("rule", GROUPS)
+def test_what_others_say_of_a_group(rule: str, by: str):
+    text = f".decl g(x: number, y: number?) .decl h(x: number, y: number?)\n{rule}"
+    rows: list[tuple[int, int | None]] = [(1, None), (2, 5), (2, None), (2, 7), (3, 1)]
+    assert set(lftj.evaluate(text, {"g": rows}, by=by)["h"].fetchall()) == GROUPS[rule]
