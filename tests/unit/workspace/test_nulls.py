@@ -389,3 +389,30 @@ def test_what_others_say_of_a_group(rule: str, by: str):
     text = f".decl g(x: number, y: number?) .decl h(x: number, y: number?)\n{rule}"
     rows: list[tuple[int, int | None]] = [(1, None), (2, 5), (2, None), (2, 7), (3, 1)]
     assert set(lftj.evaluate(text, {"g": rows}, by=by)["h"].fetchall()) == GROUPS[rule]
+
+
+# ── changes from elsewhere ────────────────────────────────────────────────────────────────────────
+def test_events_of_another_database_have_null():
+    ws = lftj.connect()
+    ws.relation("r", {"id": int, "a": int | None, "s": str | None}, key="id")
+    first, second = {"id": 1, "a": None, "s": "x"}, {"id": 1, "a": 3, "s": None}
+    other = {"id": 2, "a": None, "s": None}
+    with ws.transaction() as tx:
+        tx.apply_changes("r", [{"op": "c", "before": None, "after": first}])
+        tx.apply_changes("r", [{"op": "u", "before": first, "after": second}])
+        tx.apply_changes("r", [{"op": "c", "before": None, "after": other}])
+    assert set(ws["r"].fetchall()) == {(1, 3, None), (2, None, None)}
+    with ws.transaction() as tx:
+        tx.upsert("r", [(1, None, None), (2, None, "y")])
+    assert set(ws["r"].fetchall()) == {(1, None, None), (2, None, "y")}
+
+
+def test_one_group_of_null_is_one_entry_of_a_change_set():
+    ws = program(
+        ".decl r(x: number, y: number?) .decl h(y: number?, n: number) h(y, count()) :- r(_, y).",
+        r=[(1, None)],
+    )
+    seen: list[Any] = []
+    ws.subscribe("h", lambda change: seen.extend(row[:3] for row in change.fetchall()))
+    ws.load("r", [(2, None), (3, None)])
+    assert seen == [(None, 1, -1), (None, 3, 1)]
