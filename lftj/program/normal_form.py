@@ -125,6 +125,7 @@ class Assignment:
 
 
 _TURNED = str.maketrans("<>", "><")
+_OPPOSITE = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
 
 @frozen(slots=True)
@@ -139,6 +140,11 @@ class Filter:
     def turned(self) -> Filter:
         """The same comparison, read from the right."""
         return Filter(self.operator.translate(_TURNED), self.right, self.left)
+
+    @property
+    def opposite(self) -> Filter:
+        """The comparison that holds where this one does not."""
+        return Filter(_OPPOSITE[self.operator], self.left, self.right)
 
 
 @frozen(slots=True)

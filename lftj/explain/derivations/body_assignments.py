@@ -71,7 +71,7 @@ class Conjunction(Way):
         """`variables` grows by those of computed arguments."""
         plain = [each for literal in literals for each in _plain(literal, variables)]
         super().__init__(plain, variables, given, branches)
-        waiting = list(dict.fromkeys(plain))
+        waiting = list(dict.fromkeys(map(_as_test, plain)))
         while waiting:
             left = self._decide(self._search(waiting))
             assert len(left) < len(waiting), f"nothing binds the variables of {left}"
@@ -153,6 +153,16 @@ class Conjunction(Way):
     def of_aggregate(self, literal: CheckedAggregate) -> list[Conjunction]:
         """See `Way`."""
         return self.inside(literal.block)
+
+
+def _as_test(literal: CheckedLiteral) -> CheckedLiteral:
+    """The negation of one comparison as the opposite one: what it rejects must not be computed
+    with before.
+    """
+    match literal:
+        case CheckedNegation(Block((Filter() as test,), local)) if not local:
+            return test.opposite
+    return literal
 
 
 def _is_plain(literal: CheckedLiteral) -> bool:

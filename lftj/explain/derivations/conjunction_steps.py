@@ -49,7 +49,13 @@ class FunctorStep:
             expression_value(arg, type, env, version)
             for arg, type in zip(asked.args, asked.types, strict=True)
         )
-        if functor_named(asked.functor) is USERS:
+        functor = functor_named(asked.functor)
+        if None in values and (functor.many or asked.result is None):
+            return
+        found: Any = None
+        if None in values:
+            pass
+        elif functor is USERS:
             found = version.of_function(asked.functor, *values)
         else:
             found = call(asked.functor, values)
@@ -57,7 +63,7 @@ class FunctorStep:
             if found:
                 yield row
             return
-        several = found if functor_named(asked.functor).many else (found,)
+        several = found if functor.many else (found,)
         for value in several:
             code = version.encode(asked.result_type, plain_value(value))
             yield from _bound(row, env, asked.result, code)

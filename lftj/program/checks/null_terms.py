@@ -17,8 +17,6 @@ from lftj.program.checked import (
 from lftj.program.normal_form import Apply, Expression, Filter, Ref, RuleVariable, Value, is_null
 from lftj.types import Type
 
-OPPOSITE = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
-
 
 def may_be_null(expression: Expression, absent: Collection[int]) -> bool:
     """Test for a term that is NULL where some of the variables `absent` are."""
@@ -66,11 +64,6 @@ def compared(literal: CheckedLiteral) -> Sequence[Expression]:
         case FunctorCall(functor, args, result=result) if result is None or functor == "range":
             return args
     return ()
-
-
-def opposite(test: Filter) -> Filter:
-    """The test of codes that holds where this one does not."""
-    return Filter(OPPOSITE[test.operator], test.left, test.right)
 
 
 def every_literal(literals: Iterable[CheckedLiteral]) -> Iterator[CheckedLiteral]:

@@ -38,7 +38,6 @@ from lftj.program.checks.null_terms import (
     every_literal,
     may_be_null,
     needed,
-    opposite,
     there,
 )
 from lftj.program.normal_form import Apply, Expression, Filter, Ref, RuleVariable, Value
@@ -301,13 +300,13 @@ class _Rule:
         plain = [each for each in tests if isinstance(each, Filter)]
         match last:
             case Filter():
-                failing: CheckedLiteral = opposite(last)
+                failing: CheckedLiteral = last.opposite
             case FunctorCall(result=None):
                 failing = CheckedNegation(Block((last,)))
             case _:
                 yield CheckedNegation(made)
                 return
-        branches = [Block((opposite(each),)) for each in plain]
+        branches = [Block((each.opposite,)) for each in plain]
         yield CheckedDisjunction((*branches, Block((*plain, failing))))
 
     def _aggregate(

@@ -20,8 +20,6 @@ from lftj.program.checked import (
 from lftj.program.normal_form import Apply, Expression, Filter, Ref
 from lftj.program.rewrites.rule_program import FALSE, Body, RuleProgram
 
-_OPPOSITE = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
-
 
 # ── negated tests ─────────────────────────────────────────────────────────────────────────────────
 def negated_tests(program: RuleProgram) -> RuleProgram:
@@ -54,17 +52,12 @@ def _plainer(literal: CheckedLiteral) -> CheckedLiteral | None:
         case (CheckedDisjunction(branches=()),):
             return None
         case (Filter() as test,) if not literal.block.local:
-            return opposite(test)
+            return test.opposite
         case (CheckedAtom() as atom,) if literal.block.local:
             args = _local_as_wildcards(atom.args, literal.block.local)
             if args is not None:
                 return CheckedNegation(Block((CheckedAtom(atom.relation, args),)))
     return literal
-
-
-def opposite(test: Filter) -> Filter:
-    """The comparison that holds where `test` does not."""
-    return Filter(_OPPOSITE[test.operator], test.left, test.right)
 
 
 def _local_as_wildcards(
@@ -150,7 +143,7 @@ def _as_conditions(block: Block) -> tuple[CheckedLiteral, ...] | None:
         case FunctorCall(result=None):
             return (*computed, replace(test, functor=f"!{test.functor}"))
         case Filter():
-            return (*computed, opposite(test))
+            return (*computed, test.opposite)
     return None
 
 
