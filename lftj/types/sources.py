@@ -62,10 +62,6 @@ class Role(Enum):
     """Rows that lost a derivation, or all."""
     REDERIVED = "#back"
     """Rows that are derived again."""
-    RANKED = "#ranked"
-    """Rows with their ranks."""
-    DOUBTED = "#doubted"
-    """Rows that lost a derivation, with their ranks."""
 
     ITERATED = "#iterated"
     """Rows with the iterations that they are derived in."""
