@@ -8,6 +8,8 @@ arithmetic may fail: it matters only where the rest of the body holds.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
+from operator import or_
 
 from lftj.program.arithmetic import comparison_may_fail
 from lftj.program.bindings import Variables, definitions, of_literal
@@ -94,7 +96,7 @@ class DividedBody:
         if NO_SIZE in sizes:
             return None
         enough = None not in sizes and not all(size.few for size in sizes if size is not None)
-        if not enough and variables <= _SEARCHED_VARIABLES:
+        if not enough and variables <= _SEARCHED_VARIABLES and not self._multiplies():
             return None
         width = max(len(each.args) for each in read)
         usual = Size(_ROWS, (_VALUES,) * width, (_CROWD,) * width)
@@ -102,6 +104,19 @@ class DividedBody:
             name: usual if size is None or (size.few and not enough) else size
             for name, size in known.items()
         }
+
+    def _multiplies(self) -> bool:
+        """Test for an aggregate over atoms that nothing links, each of which would be combined with
+        every row of the others, however few they are now.
+        """
+        linked: list[int] = []
+        for literal in (*self.atoms, *self.tests, *self.rest.literals):
+            variables = bits(of_literal(literal))
+            near = [group for group in linked if group & variables]
+            linked = [group for group in linked if not group & variables]
+            if variables:
+                linked.append(reduce(or_, near, variables))
+        return bool(self._totals) and len(linked) > 1
 
     def _atom(self, atom: CheckedAtom | Filter, sizes: dict[str, Size]) -> Atom:
         if isinstance(atom, Filter):

@@ -192,6 +192,15 @@ def test_a_rule_that_closes_a_cycle_makes_the_others_whole_again() -> None:
     assert len(left.rules) == 1
 
 
+def test_neither_do_counts_of_what_nothing_links() -> None:
+    assert normal("p(0, 0, count()) :- q(_, x), e(y, _), w(z, _, _).", None) == [
+        "rule1#count1(count()) :- e(y, _1).",
+        "rule1#count2(count()) :- w(z, _1, _2).",
+        "p(_4, _5, sum(_6)) :- q(_0, x), rule1#count1(_2), rule1#count2(_3), _4 := 0, _5 := 0, "
+        "_6 := _2 * _3.",
+    ]
+
+
 def test_long_bodies_do_not_wait_for_rows() -> None:
     hops = ", ".join(f"e(x{n}, x{n + 1})" for n in range(32))
     assert len(normal(f"v(x0, x32) :- {hops}.", None)) > 3
