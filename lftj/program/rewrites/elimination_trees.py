@@ -24,6 +24,8 @@ from lftj.scantree.frozen import record
 
 ROW = 3.0
 """Kernel steps of keeping one row of a part: sorted, counted, and in its key orders."""
+SURPLUS_ROW, SURPLUS = 20.0, 4.0
+"""The same of rows beyond so many times those that the body reads: they take memory for good."""
 PART = 500.0
 """Kernel steps of beginning and ending one search more."""
 VIEW = 20_000.0
@@ -114,11 +116,9 @@ def eliminated(problem: Problem) -> Part | None:
     O(variables²) in bodies whose atoms share few variables each.
     """
     trees = _Trees(problem)
-    plain = trees.whole().steps
     found = [trees.without_small(trees.greedy(score)) for score in (_steps, _rows, _growth)]
     best = min(found, key=trees.cost)
-    least = GAIN * trees.cost(best) + VIEW * len(best.below)
-    return best if best.parts and least <= plain else None
+    return best if best.parts and trees.pays(best) else None
 
 
 def _steps(part: Part, items: Sequence[_Item]) -> float:
@@ -141,6 +141,8 @@ class _Trees:
         self._known: dict[object, Part] = {}
         self._shapes: dict[object, int] = {}
         self._costs: list[float] = []
+        read = {each.label: each.profile.rows for each in problem.atoms}
+        self._usual = SURPLUS * sum(read.values())
         every = reduce(or_, (each.profile.variables for each in problem.atoms), 0)
         few = every.bit_count() <= _FEW_VARIABLES
         self._independence = _INDEPENDENCE if few else _OF_MANY
@@ -148,6 +150,14 @@ class _Trees:
     def cost(self, root: Part) -> float:
         """Steps of deriving a body by a tree."""
         return root.steps + sum(self._costs[shape] for shape in root.below)
+
+    def pays(self, root: Part) -> bool:
+        """Test for a tree that is worth its parts."""
+        return GAIN * self.cost(root) + VIEW * len(root.below) <= self.whole().steps
+
+    def _kept(self, rows: float) -> float:
+        """Steps of keeping rows."""
+        return ROW * rows + (SURPLUS_ROW - ROW) * max(0.0, rows - self._usual)
 
     def whole(self) -> Part:
         """The body as it is."""
@@ -195,7 +205,7 @@ class _Trees:
         shown = repr((said, tried, [place[each] for each in columns], totals))
         shape = self._shapes.setdefault(shown, len(self._shapes))
         if shape == len(self._costs):
-            self._costs.append(about.steps + ROW * profile.rows + PART)
+            self._costs.append(about.steps + self._kept(profile.rows) + PART)
         below = frozenset[int]().union(*(each.below | {each.shape} for each in parts))
         return Part(
             atoms,
@@ -330,8 +340,8 @@ class _Trees:
             tried.add(shape)
             saved = was[id(left[0])] in only
             other = self._with_inner(now, shape)
-            before = now.steps + ROW * now.profile.rows + saved * self._costs[shape]
-            if other.steps + ROW * other.profile.rows <= before:
+            before = now.steps + self._kept(now.profile.rows) + saved * self._costs[shape]
+            if other.steps + self._kept(other.profile.rows) <= before:
                 now = other
         was[id(now)] = part.shape
         return now
