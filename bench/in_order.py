@@ -1,4 +1,4 @@
-"""What stands in order: medians, quantiles, ends, ranks and running sums, evaluated first beside
+"""Medians, quantiles, ends, ranks and running sums: what stands in order, evaluated first beside
 DuckDB's window functions on one thread, and followed beside a plain sum.
 """
 
