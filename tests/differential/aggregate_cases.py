@@ -34,12 +34,12 @@ class Case:
     @property
     def call(self) -> str:
         """The aggregate in a head."""
-        return f"{self.name}({'x' * bool(AGGREGATES[self.name].arguments)}{self.more})"
+        return f"{self.name}({'x' * AGGREGATES[self.name].of_values}{self.more})"
 
     @property
     def braced(self) -> str:
         """The aggregate in a body."""
-        target = " x" * bool(AGGREGATES[self.name].arguments)
+        target = " x" * AGGREGATES[self.name].of_values
         return f"{self.call if self.more else self.name + target} : {{ f(k, n, x) }}"
 
 
