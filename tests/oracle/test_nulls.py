@@ -67,12 +67,17 @@ def literals(draw: Draw, nested: bool = True, aggregated: bool = True) -> str:
     if nested and draw(st.integers(0, 3)) == 0:
         inner = st.lists(literals(nested=False, aggregated=False), min_size=1, max_size=2)
         first, second = ", ".join(draw(inner)), ", ".join(draw(inner))
-        return draw(
-            st.sampled_from(
-                [f"({first} ; {second})", f"({first})?", f"!( {first} )", f"({first})?"]
-            )
-        )
+        group = f"({first}, a({one}, v))?"
+        return draw(st.sampled_from([f"({first} ; {second})", f"!( {first} )", group]))
     return draw(st.sampled_from(plain))
+
+
+BINDING = (
+    "a(x, y), a(z, w)", "a(x, y), b(z), b(w)", "a(x, y), b(z), p(w)", "a(x, y), (a(y, z), b(w))?",
+    "(a(x, y) ; b(y), p(x)), a(z, w)", "p(x), (a(x, y))?, (a(y, z))?, w = x",
+    "a(x, y), b(z), w = 2",
+)  # fmt: skip
+"""Beginnings of bodies that bind all variables."""
 
 
 @st.composite
@@ -80,7 +85,8 @@ def rules(draw: Draw) -> str:
     """A rule for `h`, whose two columns are optional."""
     second = draw(terms())
     aggregate = draw(st.sampled_from(["", "", "sum", "min", "max", "count"]))
-    body = draw(st.lists(literals(nested=not aggregate), min_size=1, max_size=4))
+    body = [draw(st.sampled_from(BINDING))]
+    body += draw(st.lists(literals(nested=not aggregate), max_size=3))
     if aggregate:
         second = f"{aggregate}({second})"
         body += draw(st.sampled_from([[], ["(a(x, v), b(v))?"], ["(a(y, x) ; b(x))"]]))
