@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """lftj: a Datalog engine whose views stay true while the data changes.
 
     import lftj

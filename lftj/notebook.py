@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`%load_ext lftj`: rules, facts and questions in cells of IPython and of notebooks.
 
     %%datalog

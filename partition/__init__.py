@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Places where work runs: threads of this process, and executors of Spark."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Jobs of a Spark context that end with the block that started them, whatever ends it, and after
 some time in any case.
 """

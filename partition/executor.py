@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Executors of parts: the protocol of those beyond this process, and the one that runs parts on
 threads of this process.
 

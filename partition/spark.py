@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Work on Spark executors: tasks in Python workers. The only module that imports pyspark."""
 
 from __future__ import annotations

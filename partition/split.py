@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cutting the work of one rule into parts: ranges of its leading variable that cost about the same.
 
 The input is an estimate, one weight per value of the leading variable, from all values or from a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tasks by name, as Python workers of Spark run them.
 
 A task is a function of an importable module, given by itself or as "module:function"; it is pickled

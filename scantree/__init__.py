@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Ordered data: persistent, paged, scan-augmented trees in one reserved range of memory."""
 
 from lftj.scantree.arena import WIDE, Arena

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Copy-on-write change: δ sorted changes touch δ paths, everything else is shared. O(δ (page + log
 n)).
 

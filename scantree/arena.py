@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The arena: one stretch of address space that holds the pages of many trees.
 
 The stretch is asked for as it is needed, and the system gives memory when a page is first written.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Bounds of ranges of rows, as `Tree.range`, `Tree.positions` and `Tree.scan` take them: a key, or
 what one begins with.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Bulk load: sorted rows to leaves, leaves to index levels, left to right. O(n).
 
 None of these checks for memory: the arena makes sure beforehand that the worst case fits.

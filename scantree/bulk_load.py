@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Loading rows in any order into a tree, column by column: beside the pages there are a word or two
 for each row, and one column at a time.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rows on their way into compiled code: a list of equally long int64 columns as one matrix."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Complements: what a tree has beyond one of its subsets, found by equal counts
 [LFTJ-IVM 3.1.2].
 """

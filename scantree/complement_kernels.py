@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rows of T that are not in S ⊆ T, by equal counts [LFTJ-IVM 3.1.2].
 
 deficit(r) = (rows of T before r) − (rows of S before r) never falls along T, and rises by one

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A change of counts: each row's value is added to, rows that come to 0 go, rows that were not
 there come. One descent for all of it.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trees whose only value is a count, which changes add to: rows that come to 0 go."""
 
 from __future__ import annotations

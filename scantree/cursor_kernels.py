@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cursors: walking a tree in key order, a whole subtree at a time or opened, as the walker decides.
 
 A cursor is a short int64 array. It stands on one slot of an opened page: on a row, when that page

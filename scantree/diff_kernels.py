@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The difference of two versions, found by walking both and passing by the pages that they share
 [LFTJ-IVM 3.3].
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Dataclasses that are made fast: frozen ones and others."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trees of closed intervals [a, b]: which of them hold a value, in time for the answers and not for
 the intervals [LFTJ-IVM 3.2].
 

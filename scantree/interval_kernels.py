@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Stabbing in a tree of intervals keyed (α…, a, b, γ…) whose index pages hold the maximum of b
 [LFTJ-IVM 3.2].
 

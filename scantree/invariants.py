@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Checks of everything that must hold of a tree and of the arena at all times; for tests, at O(n)
 of slow code.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The layout of a family of trees: columns, page capacities and kept aggregates, as the array that
 kernels read; and what pages cost.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Changing leaves: which changes belong to which leaf, and the new leaves that they make.
 
 A path packs the child taken at each index level as a position does, the leaf's own slot being 0.

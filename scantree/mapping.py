@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Ranges of address space, and files shown in them."""
 
 from __future__ import annotations

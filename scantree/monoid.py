@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Monoids for scans: count, sum, min and max of columns, or any associative operation of your own.
 
 The former are kept by the tree itself, in its index pages (`aggregates=` of `Tree.build`). A

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compiled passes of sorting by packed rows: one over rows on their way into numbers, one back.
 None raises.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pages: how they lie in memory, how they are taken and given back.
 
 All trees of one arena live in one int64 array, `memory`, and a page is named by the index of its

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A changed leaf, put together from pieces: stretches of rows that stay and of rows that are
 inserted, each copied as a whole.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The places of rows in ascending order: rows are sorted by one word each, what comes first in them
 and behind that their place.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compiled passes of sorting rows by what comes first in them: a column into words, and words whose
 rows begin alike into order.
 """

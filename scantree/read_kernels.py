@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reading many rows: ranges and point look-ups."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A tree's rows in another key order.
 
 They are sorted by no more columns than need be: rows in the order of (a, b, c, d) that are then

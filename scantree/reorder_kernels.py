@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Bringing a tree's rows into another key order: one pass over its leaves into packed rows, from
 which, sorted, new leaves are made.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sets of rows kept as columns: sorting, counting duplicates, and set operations on sorted distinct
 rows.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compiled passes over sorted rows. Every kernel takes whole columns and returns positions, marks
 or status codes; none raises.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Scans: a₁ ⊕ … ⊕ aₘ over the rows of a range, in O(log n) combinations [LFTJ-IVM 3.1.1].
 
 A range is a few whole subtrees, whose aggregates are known, and a part of at most two leaves.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """a₁ ⊕ … ⊕ aₘ over a range of rows from the aggregates that index pages hold [LFTJ-IVM 3.1.1].
 O(page + fan · log n).
 """

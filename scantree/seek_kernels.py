@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Positions and seeks: the trie's view of a tree, O(log distance) by galloping.
 
 A position is one int64 that packs the path to a row: the slot in the leaf in bits 0–8, then 9 bits

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Segments: files of pages, only ever appended to, that another process maps and reads where it
 needs to.
 

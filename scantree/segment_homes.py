@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Homes of segments: ranges of addresses that no two segments of a folder share, and that are given
 back once the files are gone.
 

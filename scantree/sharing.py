@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Passes over many words, shared by threads: each takes a span of them."""
 
 from __future__ import annotations

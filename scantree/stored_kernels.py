@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pages on their way to a segment and back: which are new, what they look like there, and how they
 find their children again.
 

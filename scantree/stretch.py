@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Stretches of addresses in which memory is asked for as it is needed, without ever moving what is
 there.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Counts of many rows that are in no order, added up: where their values are few, and where all
 count the same.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The scan tree: a persistent, paged, ordered map from key tuples to value columns [LFTJ-IVM
 3.1.1].
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reading a scan tree: by bounds, by positions, by keys, and under an aggregate.
 
 Readers walk by positions that pack a whole path (`seek_kernels`) or by cursors (`cursor_kernels`).

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Mapped files, and checksums of their blocks: what was looked at is compared before anyone relies
 on it.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rows by weight, in trees of counts that keep their sum: row r stands for as many units as its
 count says, which are numbered in the order of the rows.
 

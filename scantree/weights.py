@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rows by weight: which row of a range stands at a number, and how many rows a range has, in trees
 of counts.
 """

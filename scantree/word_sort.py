@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sorting words by their digits: random words take a sixth to an eighth of the time of a sort that
 compares them.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Radix sort of words, from the lowest digit to the highest: each pass keeps the order of words
 with equal digits.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The reach of a change: sensitivity indices of leapfrog triejoins, tree surgeries, and the regions
 to evaluate again.
 

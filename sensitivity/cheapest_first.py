@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Going through the levels of a body so that the one with fewest matches comes next.
 
 Each level is offered with its matches under nothing (`resting`), and again when that which is bound

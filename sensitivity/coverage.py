@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Coverage: sensitivity intervals as columns (α…, low, high, γ…), sorted, and merged as a
 granularity has it.
 

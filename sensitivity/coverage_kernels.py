@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Merging the intervals of each context."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Estimates of the size of an index and the cost of a surgery, at each granularity, from row and
 distinct counts.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Granularity: the share of a trace that an index keeps. Any superset of what a run depended on is
 sound; a coarser one is smaller and hits more often.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Choice of a granularity for each position, under a memory budget.
 
 An index is worth its memory, and the slower logging run that fills it, only where the delta query

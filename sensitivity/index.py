@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The sensitivity index of a position: which contexts depend on whether an atom has a value there
 [LFTJ-IVM 4.1, 4.2].
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compose the stretches of single levels into the stretch of an evaluation.
 
 Under each context a level takes some steps and has some matches. Of two stretches one after the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Contexts that can be alive: those whose bindings every positive atom has, as far as they are
 known.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The change oracle: which regions of a body to evaluate again, on the old and on the new version,
 after a change [LFTJ-IVM 4.1.1, 4.2.2].
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Regions: the parts of a body's search space that a change can touch, as sets of
 pinned bindings.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Kernel that marks the regions outside coarser ones."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The shape of a rule's body: its levels, and the level at which each key column of each atom takes
 part. its levels, and at which level each key column of each atom takes part.
 

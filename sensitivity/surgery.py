@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tree surgeries: which branches of a relation's trie a change makes appear or vanish [LFTJ-IVM
 4.2.1].
 

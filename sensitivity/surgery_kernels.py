@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Kernel that finds the depth to which a tree's trie already holds the path of a row."""
 
 from __future__ import annotations

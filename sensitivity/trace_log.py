@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The trace: what the join kernel logs of a run, and its way into columns of sensitivity intervals.
 
 The kernel writes one record per interval, as a column of a (levels + 3) × n array:

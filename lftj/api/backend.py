@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Backends: everything that the classes of users ask of the place where the data lies.
 
 `Workspace`, `Transaction`, `Snapshot`, `Result` and `Subscription` exist once. A backend keeps

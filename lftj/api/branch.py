@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A branch as a workspace."""
 
 from __future__ import annotations

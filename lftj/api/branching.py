@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Branches of a workspace, from any of them."""
 
 from __future__ import annotations

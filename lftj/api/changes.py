@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Changes of a relation as they come: a stream to iterate over, and consumers that resume."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Workspaces as users open them, and Spark on this machine, ready for parts."""
 
 from __future__ import annotations

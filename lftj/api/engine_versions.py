@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Versions of the engine of this process, and changes between two, as the classes of users read
 them.
 """

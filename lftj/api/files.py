@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Files of a workspace: following files that others commit to, and continuing in files."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The past of a workspace, and the changes that its readers follow."""
 
 from __future__ import annotations

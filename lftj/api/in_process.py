@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The engine of this process as a backend, in memory or with files at a path."""
 
 from __future__ import annotations

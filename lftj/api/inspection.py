@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Looking inside a workspace: plans, memory, what commits did, a page, and a check of all views."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reading a version, which workspaces and snapshots do alike."""
 
 from __future__ import annotations

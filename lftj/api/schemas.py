@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Changes of schemas, each in a commit of its own."""
 
 from __future__ import annotations

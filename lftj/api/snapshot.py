@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reading: one committed version, held for as long as the reader likes."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A transaction: changes to rows and rules that happen together or not at all.
 
 Nothing is visible to anyone, the writer included, until the commit; `ws[...]` goes on showing the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The workspace: relations, rules and transactions over one set of data.
 
 One thread at a time writes (a transaction holds the writer lock from its start to its end, other

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command line: `lftj run`, `lftj check`, `lftj demo`.
 
 Nothing here decides anything about rules or data; it reads arguments, calls the public API and

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command line with argparse. A command's options are described when it is the one asked for:
 `--help` describes nothing else.
 """

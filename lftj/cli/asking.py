@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`lftj query`, `why`, `why-not`, `log` and `diff`: one question about a workspace at a path, or
 about a program over its facts.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`lftj check`: the errors of a program, or how it would be evaluated. Nothing is evaluated and no
 facts are read.
 """

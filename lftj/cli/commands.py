@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The commands and their options. What a command needs is imported when it runs."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """File directives of a program. All are checked before anything is evaluated, so that nothing is
 written by halves.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A workspace that commands look at: one at a path, or what a program derives from its facts."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Commands as the command line knows them, and options that several of them have."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rows as the command line prints them: tables, which a terminal gets as wide as it is and a pipe
 whole, and CSV, JSON and Parquet for other programs.
 """

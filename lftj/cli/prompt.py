@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Statements typed at a terminal, with history, completion and several lines, by prompt_toolkit;
 without that extra, line by line.
 """

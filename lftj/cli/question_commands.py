@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Commands that ask one question, and their options."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A program and the files of its facts in the place of those that a workspace has."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`lftj report` and `lftj serve`: a page about a program or a workspace."""
 
 from __future__ import annotations

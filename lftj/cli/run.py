@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`lftj run`: a program from a file, its facts from files, its results into files, in one
 transaction.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Statements of a shell, read from lines of text: where each ends."""
 
 from __future__ import annotations

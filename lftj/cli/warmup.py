@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`lftj warmup`: machine code made before a program needs it."""
 
 from __future__ import annotations

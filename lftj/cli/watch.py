@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`lftj watch`: a program whose views follow the files of its facts, each change of which is a
 commit.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`lftj info`, `compact`, `dump`, `load`, and `check` for a workspace at a path."""
 
 from __future__ import annotations

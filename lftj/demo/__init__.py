@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The demo: a year's flights from New York under rules that stay true while days, corrections and
 cancellations come in.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The operations desk: a workspace with the rules of `flights.dl`, to which days are committed one
 by one.
 

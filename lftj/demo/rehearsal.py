@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A few days of flights played through once per machine, so that no time the demo shows holds the
 compilation of kernels.
 """

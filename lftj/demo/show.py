@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Printing the demo with rich. It computes nothing: every number comes from `desk`."""
 
 from __future__ import annotations

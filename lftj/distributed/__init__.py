@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Workspaces whose data lives with an executor's workers, cut into parts, and as files under one
 path.
 

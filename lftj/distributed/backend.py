@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Parts on an executor as a backend."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Limits on a commit or a query over parts: tasks get the limits that are left, and a job that goes
 on for too long is cancelled.
 """

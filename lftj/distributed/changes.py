@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Changes of a commit over all parts, for the transaction and for subscribers."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A commit over all parts: rows go out, parts do their stages, and one manifest makes it all true.
 
 Before the manifest has its name nothing has happened, whatever parts have written or workers

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The committed version of parts."""
 
 from __future__ import annotations

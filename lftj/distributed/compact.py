@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Many small entries to one per part, and states of parts to the pages of one version. What a
 relation holds stays the same; only files and the manifest change.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Kernels of workers, compiled when rules are added and when a path is opened, so that no commit
 and no query waits for them.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Copies of a version's relations in this process, in which rows are explained and plans analyzed.
 
 A proof crosses parts: the rows that it rests on lie in any of them. So what a row is derived from

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """State of an open transaction on a workspace over parts: a program, and steps per relation in
 their order.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Executors as users make them. Refusals of `partition`, and packages that are not installed,
 become errors of this library.
 """

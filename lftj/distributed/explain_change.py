@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Explaining why a row came or went by a commit of parts, on copies of two versions."""
 
 from __future__ import annotations

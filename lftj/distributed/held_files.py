@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Files of past versions that somebody may still read: they stay below the path as long as who
 reads them is there.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Heavy hitters (hubs): values with so many rows that they outweigh a part. Parts count a sample of
 their own rows, the driver sums up.
 """

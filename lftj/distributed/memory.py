@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Memory of all workers, and space on disk. Nothing is opened for it: workers report the parts that
 they keep.
 """

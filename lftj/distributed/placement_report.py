@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Plans over parts: where relations lie, what parts are sent, and the joins of rules."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Questions over parts: asked where the rows are, stage by stage; few answers are gathered, many
 stay where they were found.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The driver's side of `resolve`: what a transaction asks of a relation goes to the parts that hold
 the rows, and what it comes to stays.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rows in parts: gathered in this process when asked for as a whole, or read by the executors
 where they are.
 """

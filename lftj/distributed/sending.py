@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rows of an open commit on their way to the parts: from this process, or from where the executors
 read them.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The driver's side of a stage in supersteps: who does which step, until no part has news
 for another.
 """

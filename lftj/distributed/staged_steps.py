@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Steps that an open transaction has gathered of one relation, in their order, of which equal ones
 become one.
 """

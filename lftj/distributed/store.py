@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Driver's side of parts: the committed version, the lock on the path, and commits."""
 
 from __future__ import annotations

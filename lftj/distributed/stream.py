@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Structured Streaming in: micro-batches as commits, each exactly once.
 
 Spark gives a micro-batch again when it died before it had noted that the batch is done. The commit

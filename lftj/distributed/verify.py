@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Verification of the views: all are derived anew from the base rows, beside the kept ones, and
 compared part by part.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The inside of a workspace, in rooms.
 
 From below: `calls` and `machine_code` serve all of them; `programs` and `versions` are values;

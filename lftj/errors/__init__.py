@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every error a user can meet: one class per kind, one stable code per message.
 
 A problem knows its code, its place in the source, what was expected and found, and what to write

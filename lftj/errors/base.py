@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Common parts of all errors: a code, a place in the source, and what to write instead."""
 
 from __future__ import annotations

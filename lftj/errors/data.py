@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Errors of data that comes in: E2xx."""
 
 from __future__ import annotations

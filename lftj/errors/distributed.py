@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Errors of workspaces over parts (E4xx), and errors of packages below as ours."""
 
 from __future__ import annotations

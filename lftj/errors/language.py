@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Errors of rule text and programs: E1xx."""
 
 from __future__ import annotations

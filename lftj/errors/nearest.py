@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The name that a misspelt one was meant to be.
 
 A suggestion is made for slips of the hand only: letters that are lacking, doubled, exchanged or

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Messages of errors kept to a length that can be read, whatever a user's names, values and texts
 are.
 """

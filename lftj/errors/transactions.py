@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Errors of transactions and of what a workspace keeps: E3xx."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`lftj.compare`: the same program and history by several evaluators, and the least that tells them
 apart.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`lftj.evaluate`: every relation of a program over some facts, by the evaluator that one names."""
 
 from __future__ import annotations

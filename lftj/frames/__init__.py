@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Data in and out: whatever holds rows, to int64 code columns and back.
 
 `read` takes tuples, Arrow, pandas, Polars, Spark and files; `to_arrow`, `to_pandas`, `to_polars`

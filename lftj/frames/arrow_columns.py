@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Arrow columns to codes: only conversions that lose nothing, a column at a time.
 
 | relation column | Arrow columns that fit |

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tables as carriers: results, Arrow and all that speaks Arrow, pandas and NumPy, columns of text.
 
 pandas, Polars and pyspark are recognised by the module of their classes and never imported here.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rows that are codes already: what a workspace gave comes back to it, or to another one, without
 becoming Python values.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Names and types of the columns of data, for the declaration of a relation like it."""
 
 from __future__ import annotations

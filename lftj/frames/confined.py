@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Files that a program's text names are opened inside one folder only: `../`, absolute paths and
 links do not lead out of it.
 

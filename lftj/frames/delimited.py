@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Delimited text to columns of strings, every field as it stands, and the line of each row for
 messages.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Soufflé's fact files, in: no header, tabs between fields, strings as they stand, whole numbers
 also as `0x1f` and `0b101`.
 

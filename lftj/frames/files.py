@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Files by the ending of their name: `.csv .tsv .facts`, `.parquet`, `.arrow .feather .ipc`, each
 also with `.gz`.
 """

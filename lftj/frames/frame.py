@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Common parts of all carriers of data: coded columns, the place of a value in its source, and the
 treatment of NULL and NaN.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Assignment of a frame's columns to the columns of a relation."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """pandas and NumPy as carriers: columns that are arrays in memory."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Coded columns to what users hold: Arrow, pandas, Polars, tuples. Empty results keep
 their types.
 """

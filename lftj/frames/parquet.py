@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Parquet files as Arrow tables, with columns of INT96 as what they are: instants.
 
 Spark writes timestamps so by default, moved from the zone of its session to UTC. Arrow reads them

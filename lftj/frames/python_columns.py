@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Columns of Python values: what tuples, dicts and pandas' object columns are made of."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Any data a user may hold, to the coded columns of a relation."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Columns of text, as files have them, to codes of any type.
 
 Numbers may have blanks around them and a leading plus; strings are taken as they are. Written

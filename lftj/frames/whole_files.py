@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writer of whole files: until its last byte is there a file is as it was before, or is missing.
 
 Each is written under a passing name beside its own and given that at the end. `whole_write` is for

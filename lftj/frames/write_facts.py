@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Text files, out: Soufflé's facts, and CSV and TSV with header and quotes as `load` reads them.
 
 Rows are in ascending order of their values, strings by code point, floats with all the digits that

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The built-in functions of rules, one record each.
 
 Parser, checks, inference, kernels, columns, SQL, the pages and `lftj.fn` read these records; the

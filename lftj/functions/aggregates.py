@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The built-in aggregates, one record each. How a group is kept and followed is the affair of
 `lftj.heads`, which knows these kinds of state.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operations on the 64 bits of integers, and logical ones, for which 0 is false.
 
 Shifts take the number of bits modulo 64, as Soufflé does with its word size.

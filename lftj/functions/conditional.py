@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`if(condition, a, b)`, which is no function of values: of the branch that is not taken nothing is
 computed. The syntax makes a disjunction of it before anything else reads a rule.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Conditions on strings, written like atoms: what is looked for, then the string."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Conversions between types: of numbers in compiled code, of texts row by row."""
 
 from __future__ import annotations

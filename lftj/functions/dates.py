@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Parts of dates and timestamps."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The sample standard deviation, from the exact sums of values and of their squares: any history
 and any parts lead to the same state, and only the value is rounded, once.
 """

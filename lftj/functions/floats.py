@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Functions of floats that no operator computes: one routine for all evaluators, those of Python's
 `math`, so that parts, proofs and workspaces that are opened again agree to the bit.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """States of aggregates that compiled code has no name for: tuples of whole numbers, which are put
 together, kept, stored and sent to parts as they are.
 """

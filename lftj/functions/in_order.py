@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Records of what aggregates read of the rows of a group in their order."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Questions of rules about NULL: whether a value is missing, and the value in its place."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Arithmetic, on Python values exactly as compiled code does it.
 
 Integer division truncates toward zero and `%` has the sign of the dividend, as in C and in Soufflé.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Regular expressions of `match`, for RE2: time linear in the text, without holding the
 interpreter.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`range(from, to, step)`, which has many values: those from `from` on, without `to`; without a
 step they go up or down by one.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Records of built-in functions: all that the language knows of one stands in its record.
 
 A *function* is what a rule writes: a name with arguments, or an operator. By the types of its

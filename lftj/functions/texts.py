@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Functions of strings. Characters are code points."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Heads: what turns satisfying assignments into the rows of a view, and the state each kind of head
 keeps for that.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Aggregated heads: rows of satisfying assignments to one row per group [LFTJ-IVM 2.3].
 
 The state behind each function, and what *INSERT* and *ERASE* of an assignment do to it; rows are in

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Plan of the states that an aggregated head keeps: as few as possible, each serving the calls it
 can.
 

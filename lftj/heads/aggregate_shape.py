@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The shape of an aggregated head, by positions: the group, the calls, and the source of each head
 column.
 """

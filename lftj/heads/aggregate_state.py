@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The kept state of an aggregated head: its groups, and what each function needs to follow inserts
 and erases [LFTJ-IVM 2.3].
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Built-in aggregates whose state is a `Fold`: kept, put together and stored as those of users are,
 and made of whole columns where these have summands.
 """

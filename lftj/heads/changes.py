@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Changes on their way into the state of a head: signed assignments made net, and divided by
 groups.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compiled passes over a change: which rows it nets to, and where its groups begin. A change is
 small, mostly.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Choice [Choice]: of the candidates of an iteration, those are accepted that share no value of a
 domain with a row accepted before.
 

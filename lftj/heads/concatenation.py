@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`concat(text, separator, key…)`: the texts of a group joined in ascending order of their keys,
 then of the texts themselves.
 

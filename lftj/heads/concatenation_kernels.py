@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compiled passes that join the texts of groups: how long the results are, and their bytes.
 
 Row i has the text `codes[i]` `counts[i]` times, with the separator `separators[i]` before each but

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Exact sums of doubles: what is published is always `math.fsum` of the live values, whatever came
 and went before [LFTJ-IVM 2.3.4].
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compiled exact sums of doubles: fixed point over the whole range of exponents, rounded once, at
 the end.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Functional heads F[s] = t, and keys: one row per argument [LFTJ-IVM 2.1].
 
 *State kept:* (t, η) per argument tuple s, where η counts the assignments that derive F[s] = t.

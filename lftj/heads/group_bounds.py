@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Bounds of group columns, within which each combination of values has a slot of its own."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """States of groups by the groups' numbers: how many assignments each has, and what their columns
 come to.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Results of heads whose groups are totalled: which heads, and the codes of their calls."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Groups of assignments, totalled as batches of these come: each row finds the number of its group
 and is added to that group's state. Where there are many groups, rows are put aside, sorted by them
 and added in their order.

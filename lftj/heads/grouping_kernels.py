@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compiled passes of a group-by over batches of assignments: the group of each row, and sums that
 stay exact.
 

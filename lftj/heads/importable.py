@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Aggregates and functions of users by import path, which is all that is stored of them.
 
 A path is looked up among the modules that the program has imported by itself. Nothing is imported

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reading of the rows of each group in their order: of an end, of how many there are, or of what
 lies at a share of them.
 

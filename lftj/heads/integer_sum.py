@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Exact sums and means of integers and decimals: an Abelian group, so what was added can be taken
 out again [LFTJ-IVM 2.3].
 

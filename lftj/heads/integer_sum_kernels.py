@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compiled exact sums of int64 values, wide enough that no order of additions can overflow on its
 way to a total that fits.
 """

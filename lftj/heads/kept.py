@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """State that an aggregated head keeps besides its groups, and the changes that reach it: the
 contract between a head and the state of a function.
 """

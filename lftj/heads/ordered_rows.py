@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The kept state of `min`, `max`, `concat`, of what is read of rows in order, such as `median`, and
 of users' semigroups: the rows of every group in the order of their values [LFTJ-IVM 2.3.3].
 

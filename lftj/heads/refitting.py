@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The state of a head turned into that of another over the same assignments and groups: when rules
 join those that share a body, or leave.
 

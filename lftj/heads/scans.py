@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Monoids of `concat` and of users' semigroups over rows in order, which scan trees combine page by
 page [LFTJ-IVM 2.3.3, 3.1.1].
 

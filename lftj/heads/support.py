@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Heads that project: how many assignments support each head row [LFTJ-IVM 2.2].
 
 *State kept:* per head row its support count η. *INSERT* of an assignment adds 1 to the η of its

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The kept state of a projecting head: every row with its support count, in a scan tree [LFTJ-IVM
 2.2].
 

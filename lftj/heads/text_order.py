@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Numbers that order as texts do, though texts arrive in any order: what lets strings stand in a
 scan tree in the order of their values.
 

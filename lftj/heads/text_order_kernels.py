@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compiled search among labelled texts: a tree from label to code, in the order of the texts behind
 the codes.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`min` and `max` of groups whose rows nobody has in order yet: told from the results before, as
 long as no least or greatest value is erased.
 

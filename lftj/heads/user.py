@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Aggregates that a user defines in Python, by four or five verbs.
 
     UserAggregate("product", zero=1, lift=lambda v: v, combine=lambda a, b: a * b,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The kept state of a user's aggregate with an inverse: a total per group, any Python object
 [LFTJ-IVM 2.3].
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Codes by the order of their values: what min, max, concat and user aggregates need of strings,
 whose codes follow arrival instead.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rows that wait for their groups: put aside as they come, then sorted by them and given back in
 pieces that several threads add up.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Leapfrog triejoin: variable orders, plans, and the one kernel that runs them, in `kernels`."""
 
 from __future__ import annotations

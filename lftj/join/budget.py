@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Budget of an evaluation: the work it has done, the limits that users set, and the steps that what
 goes on now may still take.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Context of an evaluation besides its data, in three: resources, budget and statistics."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rent or buy (the ski rental problem): when to pay for what no single use is worth.
 
 A use that does without something loses a little by it: a join without the key order that it would

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Resources of evaluations: memory and threads, and what one evaluation leaves for the next."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Work that several threads do for one evaluation: its steps counted, its limits kept and its end
 seen to by the thread that waits.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The protocol of strategies, by which a ladder asks one after the other.
 
 An instance of a strategy is one attempt: made for what changed and for the state to start from. It

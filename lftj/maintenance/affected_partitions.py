@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Affected partitions of a recursive stratum that falls apart by a value which every rule keeps: a
 change evaluates only these anew [Elastic 5].
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Semi-naïve evaluation of a recursive stratum from nothing [Elastic, Algorithm 2, without its
 counts].
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The ladders of recursive strata: strategies in the order in which they are tried. A program
 without recursion does not load them.
 

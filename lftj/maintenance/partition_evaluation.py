@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The partitions of a recursive stratum that a change touches, evaluated anew, as a strategy."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compilation from the syntax tree to strata of conjunctive rules: checks, rewriting,
 stratification.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Relations that add up what several rules find: each head counts or sums in the same column, or
 has a value there, which is one of those that are added.
 

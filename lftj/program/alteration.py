@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Alterations: single changes of a relation's schema, as values that outlive a process.
 
 A catalog keeps all alterations that led to it, in order. So two versions tell by what their

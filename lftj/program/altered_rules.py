@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rules after an alteration of a relation that they mention, and what of a program forbids one.
 
 An atom gets a `_` for a column that comes, and loses that of a column that goes. Who names that

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Arithmetic on constants, exactly as compiled code does it at run time: int64 or an error, never a
 wrap.
 """

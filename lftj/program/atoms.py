@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Atoms of rules, at any depth: all of them, and rules in which others stand in their place."""
 
 from __future__ import annotations

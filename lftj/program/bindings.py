@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Variables that literals bind, and the least set of literals that binds given variables.
 
 A hidden relation may ask for variables that only the body around it binds, as in `!( b(y), y > x

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Aggregated rules up to the names of their variables: which of them range over the same
 assignments in the same groups.
 

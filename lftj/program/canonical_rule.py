@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Identity of a rule: what is left of it without layout, names of variables, and the order of its
 heads and of the literals of its body.
 

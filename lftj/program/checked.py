@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rules after the checks: variables are numbers with types, constants have the types of their
 places, every rule is safe.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Messages for cycles that no fixpoint can satisfy, told in the users' relations."""
 
 from __future__ import annotations

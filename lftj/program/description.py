@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Programs as plain data that outlives a process, and back.
 
 A rule is described by its text and by what its normal form was made with (`SourceRule`), so that

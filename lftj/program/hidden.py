@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Constructs of a rule that hidden relations such as `rule7#not1` and `rule7#count1` stand for."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Check that best values rest on best values: the condition on a stratum with `min` or `max` in its
 cycle under which its rows alone show their dependencies.
 

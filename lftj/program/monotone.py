@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Relations of a cycle that keep the least or greatest value of each group: shortest paths, widest
 paths, least labels.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Programs of users by name: the text, and what it holds in a workspace.
 
 What a program found there when it came, of nobody's or of another that had found it, is only lent

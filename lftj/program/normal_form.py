@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The normal form: conjunctive rules over numbered variables, which is all that the join, the heads
 and the maintenance ever see.
 

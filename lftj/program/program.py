@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The program as a value: rules come and go, and each change gives a new `Program` or an error that
 leaves the old one as it was.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Strata after rules came or went, from those before: only where the order has to change is it
 found anew.
 

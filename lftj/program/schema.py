@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Catalog of the names in a program: relations, type names, aggregates and functions of users, and
 which relations already have rules or facts.
 

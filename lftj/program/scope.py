@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Scopes: the occurrences of a name that are one variable.
 
 A body has as variables the names of its own atoms and comparisons, and those that every branch of

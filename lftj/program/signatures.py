@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Signatures: the types that operators, functors and aggregates take and give.
 
 | operator                     | operands                         | result                        |

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rules of the user with what they became, and how they become that."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Statistics that the form of a rule may depend on: the keys of relations, and how many rows and
 values they have.
 """

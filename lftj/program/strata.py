@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Strata: the strongly connected components of the graph "this relation is derived from that one",
 in an order in which each reads only earlier ones and itself.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Strata in their order, with what is asked about them at every commit: where a relation stands,
 and who reads it.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Proofs as data, and a checker that shares no code with the engine: Python sets, nested loops,
 fixpoints by running every rule again.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Aggregates of the values of one group."""
 
 from __future__ import annotations

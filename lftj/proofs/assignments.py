@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One step by a rule: its bindings and premises against the rule's literals."""
 
 from __future__ import annotations

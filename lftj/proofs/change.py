@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A change of one row as data: the proof that made it come, or the proofs that a commit broke."""
 
 from __future__ import annotations

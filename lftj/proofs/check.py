@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A checker of proofs. It believes nothing but base facts and rules, and shares no code with the
 engine.
 

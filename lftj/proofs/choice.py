@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Choice, naively: of each pass's new rows those that clash with nothing, one at a time in
 ascending order of their values.
 """

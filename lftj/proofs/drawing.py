@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A graph to be drawn: for Graphviz as text, for networkx as a `DiGraph`."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reports that fold: titles with lines, tables and further reports below them, as a tree of text
 and as HTML for notebooks.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Meaning of each functor and comparison, value by value: a second implementation beside the
 engine's.
 """

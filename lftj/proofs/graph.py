@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A proof as a graph of its steps: for Graphviz, for networkx, and as a page that folds."""
 
 from __future__ import annotations

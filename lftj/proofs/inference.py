@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Kinds of a rule's terms: a type is passed on between terms that have to be of one.
 
 Columns, functors and constants with a type of their own tell theirs; what stands on both sides of a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Literals with values in place of variables, and values as rule text."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Kinds of values: what a column or a term holds, and the nodes of a tree that say so.
 
 A constant is written alike in several types: `1` is an int, an unsigned, a float or a decimal, by

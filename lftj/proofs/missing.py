@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A missing row as data: how far each rule gets, and which base facts would bring the row."""
 
 from __future__ import annotations

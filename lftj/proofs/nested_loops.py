@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The satisfying assignments of a body, by nested loops in an order in which every literal finds
 its inputs bound.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whole programs: strata by counting what a relation depends on, each run to its fixpoint by
 evaluating every rule again and again.
 """

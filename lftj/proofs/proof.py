@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A proof as data: steps in an order in which each rests on earlier ones only.
 
 A step derives one row, by one rule under bindings of its variables, from premises, one for each

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The values of both sides of a comparison."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Steps of proofs: rows with the premises that they follow from, as data."""
 
 from __future__ import annotations

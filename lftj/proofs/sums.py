@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Relations that add up what several rules find, in cycles too: for each group one value, which is
 the sum of what all assignments of all rules give. In a cycle groups are evaluated again and again;
 a group that depends on itself has no value.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Values and expressions: what a term without aggregates means under bindings of its variables."""
 
 from __future__ import annotations

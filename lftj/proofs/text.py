@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A proof as a tree of text. Works step by step with a stack, so that a proof may be as high as it
 likes.
 """

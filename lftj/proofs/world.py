@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A program and facts, by which each step of a proof is checked."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Contents of the page about a workspace: everything it shows, as plain data."""
 
 from __future__ import annotations

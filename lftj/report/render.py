@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The page about a workspace as HTML, of one piece: style, script and data are inside."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The page about a workspace, served while others commit: read-only, to this machine alone, and
 only to those who know the token.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Layout of the graph of strata: relations in columns from base facts to the last views."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Subject of a page: a workspace and its last version, as far as the page looks at them. `lftj.api`
 has both, and the page knows nothing else of it.
 """

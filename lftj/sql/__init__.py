@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rules as SQL: each rule a query over tables of the declared columns, for DuckDB and for Spark.
 
 `to_sql` writes a program as views in the order of their strata; `run` evaluates it on a connection,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Bodies as FROM and WHERE: conjunctions of what a rule's checks left of it.
 
 Atoms are tables, and bind variables to columns. Equations and functors bind further ones to

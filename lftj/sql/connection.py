@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Connections that queries run on: DuckDB's and Spark's, behind one protocol.
 
 Every table made here has a prefix of its own, and goes when the connection is left.

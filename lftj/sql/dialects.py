@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Differences between the SQL of DuckDB and of Spark: names, types, constants and functions."""
 
 from __future__ import annotations

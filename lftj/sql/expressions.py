@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Terms as SQL: arithmetic and functors over the SQL of the variables.
 
 A result that its type cannot hold is an error, as in rules: integers and decimals fail by

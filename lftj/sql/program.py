@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A whole program as SQL: tables, facts, and a view or a loop for each stratum, in order."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One head of one rule as a query: the columns of its relation, from FROM and WHERE of its body."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Evaluation of a program by a database: a table for each relation, strata in order, and loops over
 delta tables for recursive ones.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Relations as immutable versions: a relation holds one scan tree per key order, a database one
 version per relation.
 """

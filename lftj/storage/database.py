@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A snapshot of all relations: what a reader holds and what a commit replaces as a whole."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Delta: the rows that a relation won and lost between two versions.
 
 Rows are lists of int64 code columns, as in `lftj.scantree.rows`. A nullary relation is stored with

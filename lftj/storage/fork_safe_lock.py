@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The lock under which something is made on demand, which a forked child finds free.
 
 A child has the locks of its parent as they were, and those that other threads held, nobody gives

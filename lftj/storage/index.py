@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Key orders that are brought forward when someone reads them, not before.
 
 Which key orders a commit reads depends on what changed, so at most commits some orders of a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One version of one relation: the same rows in as many key orders as the rules ask for.
 
 A key order is a permutation of the columns; its tree holds the rows with their columns permuted.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Relations without key orders of their own: rows that are read once or twice, and relations looked
 at as if every order existed.
 """

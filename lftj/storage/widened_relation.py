@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A relation that gained columns with one value in all rows: the rows without these columns, and a
 row of the values. Nothing is written for a row until some row differs.
 

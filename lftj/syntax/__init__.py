@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rule text and Python expressions: both become the one tree of `lftj.syntax.tree`, and the printer
 turns it back into text.
 

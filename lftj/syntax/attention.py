@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Looking at limits where no kernel runs: while a program is read, checked and planned, and while
 kernels are compiled.
 

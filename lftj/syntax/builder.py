@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The words of Python rules: variables, functions, aggregates, and the conversion to the syntax
 tree.
 

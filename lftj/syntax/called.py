@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Calls of users' functions in a tree: the parser does not know their names, so it reads `slug(x)`
 as an aggregate of a head, and `is_odd(x)` among conditions as an atom.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Builders for the grammar's rules for clauses: facts, rules, declarations. Each method has the
 name of its grammar rule.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`if(condition, a, b)` as a disjunction: `z = if(c, a, b)` says `(c, z = a ; !( c ), z = b)`.
 
 So one condition decides, and only then the branch that is taken is computed, in whichever way a

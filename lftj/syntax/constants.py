@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Constants: from text to values, from values to text, and from Python objects to values that text
 can hold.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Conversion of Python objects to the nodes of the syntax tree, with an error that says what to
 write when an object has no place in a rule.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A bound on nesting, so that every later pass may recurse over a tree without fear of
 the stack.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Turns what the parser could not read into an error in the user's words: what was found, what was
 expected, what to write instead.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Builders for the grammar's rules for directives: files, and what is for Soufflé only. Each method
 has the name of its grammar rule.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Text that a preprocessor made, which knows where each of its lines was written."""
 
 from __future__ import annotations

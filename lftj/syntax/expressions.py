@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Python expressions that stand for terms and conditions.
 
 Every operator makes a node of the syntax tree at once, so an expression is a thin wrapper round a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The words of the language: operators with their precedence, functors with their arity, reserved
 names, and what is refused.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`( … )?` as a disjunction: rows that match, or NULL in their place.
 
 `customer(c), (order(c, a), a > 10)?` says

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`lftj.fn`: the built-in functions and aggregates by the names that they have in rules."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tables of the parser, made of the grammar by the build step: reading them is ten times quicker.
 
 They are a JSON file beside the grammar, which begins with a hash of the grammar and of Lark's

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads rule text into the syntax tree.
 
 The grammar is in `grammar.lark`; `ClauseActions` builds the tree while the table-driven parser

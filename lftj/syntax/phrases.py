@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Phrases whose place decides what they are: terms, conditions, atoms, functors, aggregates.
 
 A phrase is read before its place is known: `f(x)` may turn out to be an atom, a functor or an

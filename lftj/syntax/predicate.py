@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Relations and functions in Python expressions: calling one makes an atom."""
 
 from __future__ import annotations

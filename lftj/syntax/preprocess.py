@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The C preprocessor's lines in a program, as Soufflé has them: `#include`, `#define`, `#if`; and
 `.include`, `.once`.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes the tree as text that parses back to an equal tree.
 
 `parse(print_program(p)) == p` holds for every tree that text can express: bodies inside rules hold

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Recovery of the parser after an error, so that one run reports the errors of several clauses."""
 
 from __future__ import annotations

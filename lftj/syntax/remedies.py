@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Hints for constructs of other languages and for common slips."""
 
 from __future__ import annotations

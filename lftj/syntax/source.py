@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Places in rule text: from character offsets to `Span`s."""
 
 from __future__ import annotations

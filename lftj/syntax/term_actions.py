@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Builders for the grammar's rules for terms and conditions. Each method has the name of its rule
 and takes the rule's children.
 """

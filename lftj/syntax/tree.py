@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The syntax tree: what the text parser and the Python expressions both build, and what the printer
 prints.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Functions that a user defines in Python and calls in rules: `y = slug(x)`.
 
 A function is pure by contract: the same arguments give the same result, and nothing else changes.

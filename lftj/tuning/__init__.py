@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tuning of a workspace: every threshold that chooses between ways to get the same result."""
 
 from lftj.tuning.tuning import DEFAULT, Tuning

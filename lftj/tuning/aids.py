@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Aids: what strategies do the same work with in less time. Each can be switched off by its name,
 as a strategy can; then the work is done without it.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Thresholds of planning and joining."""
 
 from __future__ import annotations

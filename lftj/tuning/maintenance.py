@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Thresholds of following changes: rules, counts and deletions."""
 
 from __future__ import annotations

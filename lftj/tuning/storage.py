@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Thresholds of loads, of parts, and of what is written to files."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The tuning that a user, a test or an experiment hands to a workspace."""
 
 from __future__ import annotations

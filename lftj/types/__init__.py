@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The column types, and how every value becomes one int64 code.
 
 | type | Python value | code |

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Arrow's arrays, made of values that Python or NumPy has, and back.
 
 PyArrow imports pandas for its first `pa.array`, `pa.scalar` or `to_numpy`, wherever it is

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Arrow's functions, `pyarrow.compute`, imported when the first of them is used: with all the
 documentation that is written then, that takes as long as importing NumPy's half, and many programs
 need none.

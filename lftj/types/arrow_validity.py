@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Arrow arrays from elsewhere, looked through before anyone goes by what they say of themselves.
 
 Arrow reads what a file or another library says of an array without asking whether it can be: an

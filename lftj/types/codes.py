@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Values to int64 codes and back: floats in bulk, everything one value at a time. The table is in
 the package's docstring.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The column types and their names: in rule text, in Python, in Arrow."""
 
 from __future__ import annotations

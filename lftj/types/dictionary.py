@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The dictionary of strings: every distinct string gets the next free code 0, 1, 2, …, which no
 other string will ever have.
 

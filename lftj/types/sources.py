@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Names of relations that are made from others: the rows of a relation in some role.
 
 A rule reads relations by name. Beside those that users declare it may read the rows that one of

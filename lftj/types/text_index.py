@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Codes of many texts at a time, found in compiled code among the texts of a dictionary.
 
 A Python `dict` finds one string sooner than a kernel can be called; for a batch each of its

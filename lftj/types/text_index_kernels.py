@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compiled look-ups of texts among those of a dictionary: open addressing over the codes, compared
 by their UTF-8 bytes.
 

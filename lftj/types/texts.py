@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The strings of codes, as they were known at one moment.
 
 A result keeps these beside its rows: what it shows stays, even when the dictionary forgets a string

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Views that every commit keeps up to date, as one graph of nodes: joins, groups, unions and
 fixpoints.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Arms of a union: the rules of one relation, each with the node that finds its head rows.
 
 What passes to the union is signed: rows won and lost, each once (a Delta), or rows with numbers of

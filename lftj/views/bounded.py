@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Aggregates over what lies on one side of a bound, read off key orders of two relations [LFTJ-IVM
 3.1.1].
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Choice: what a choice domain lets through of the candidates that a union finds, outside
 recursion, followed like `min`: a change of candidates touches only its groups.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rules of a stratum that adds up, as joins: for each assignment a group, what is added to it, and
 the groups that the assignment rests on.
 """

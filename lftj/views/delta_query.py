@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Delta queries: what a change of one atom's relation does to a rule, found from the changed rows.
 
 The region of a surgery whose atom keeps no sensitivity index is a box: the atom's variables are

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Exact sums of whole numbers in columns: as int64 where nothing can overflow, else as Python's."""
 
 from __future__ import annotations

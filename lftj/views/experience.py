@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Experience of a join with its ways: what changes cost by its trace, and what delta queries
 searched in vain. It outlives versions: costs are of the data, not of one version of it.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`min` and `max` of a column of one relation, read off that relation's own key order [LFTJ-IVM
 2.3.3].
 

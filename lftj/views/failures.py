@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Place of a failure of arithmetic, of a functor or of an aggregate, a user's own included, in its
 message.
 """

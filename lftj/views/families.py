@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """All families of a graph, and which strata wait for them. A value."""
 
 from __future__ import annotations

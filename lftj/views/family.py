@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Families: joins whose bodies differ in constants alone, followed as one join over a relation of
 their constants.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Fixpoints: recursive strata, behind the contract of the other nodes. How a stratum is followed
 inside is the ladder's in `lftj.maintenance.ladder`, which a program without recursion never loads.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The graph of views other than recursive ones: by which nodes each relation is derived, and who
 shares them. A value: rules that come and go make another one, which shares the nodes that stay.
 

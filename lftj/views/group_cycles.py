@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cycles among groups that add up from one another."""
 
 from __future__ import annotations

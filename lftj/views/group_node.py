@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Groups: one state of groups over a join, from which each rule with this body and grouping reads
 its own head [LFTJ-IVM 2.3.3].
 

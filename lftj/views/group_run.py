@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Group nodes on one pass: each is brought up to date once, for whoever reads it first: from what a
 family or a finer group has found, by its join, or anew.
 """

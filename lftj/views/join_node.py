@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Joins: the satisfying assignments of a conjunctive body, projected to what readers need of them.
 
 A join finds how its assignments change in one of two ways: by delta queries, in which each atom in

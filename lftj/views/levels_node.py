@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sums through recursion: a stratum whose relations add up (`lftj.program.additive`), followed by
 levels.
 

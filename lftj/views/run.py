@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One pass over the graph at a commit, as nodes see it: the versions that they read, what they kept
 before, and what the pass has found so far.
 """

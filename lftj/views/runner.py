@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The runner: brings views up to date at a commit, in an order in which each node comes after those
 that it reads, and only where something that it reads has changed.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """States of all nodes, as one value, with the graph that they are states of."""
 
 from __future__ import annotations

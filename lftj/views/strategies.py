@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """All ways to find rows and to follow changes, by name: which of them can be switched off, and the
 benchmark that loses most without each.
 """

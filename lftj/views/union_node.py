@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Unions: a derived relation that does not depend on itself, as the sum of its rules and of base
 rows, with a support count for each row that may be derived in several ways [LFTJ-IVM 2.1-2.3].
 """

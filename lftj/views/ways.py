@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Ways in which views other than recursive ones are brought up to date, by the names that
 `ws.profile()` and docs/strategies.md have for them.
 """

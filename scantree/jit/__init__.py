@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The one way to compiled code: `compiled` and `inlined`, and loads and stores that skip Python's
 negative-index handling.
 

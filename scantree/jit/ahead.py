@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Kernels compiled before they are called: all of a group at once, so that no commit has to wait
 for one in the middle.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Says that a kernel is being compiled: what is used for the first time on a machine takes seconds,
 and a user should know why.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Building of the library of kernels: once for these sources and a processor, by Numba in helpers.
 
 Two helpers share the kernels (`lftj.scantree.jit.object_code`); their objects are linked

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Processes that share a cache of machine code make each kernel once: who wants one that another is
 making waits, and finds it there.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`compiled` and `inlined`: what makes a Python function a kernel."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The folders of machine code, and the settings by which this process makes it.
 
 Numba's on-disk cache keys a function by its own file only: an edit to a callee in another file

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Numba's dispatchers of kernels: functions that Numba compiles for the types they are called with,
 in our way (`lftj.scantree.jit.libraries`), and keeps on disk.
 

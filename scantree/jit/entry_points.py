@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Entry points of kernels: what Python calls, in machine code, without Numba.
 
 An entry point is a C function of Python's `METH_FASTCALL` convention. It takes the arguments of one

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Arguments of kernels made to fit: machine code takes arrays of one layout, and what else a caller
 has is copied to that layout, and back where the kernel may have written.
 

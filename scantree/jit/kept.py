@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Numba's cache on disk, in our directory and whatever folder the sources are in.
 
 By itself Numba keeps a function in a folder named after the path of its source, so that two

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Types of Numba's by the words of a signature, and what a line of kernels names. Imports Numba."""
 
 from __future__ import annotations

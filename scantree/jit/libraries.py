@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compilation of a kernel to machine code, together with all it calls, once.
 
 By itself Numba optimises every function it meets to the end, gives it machine code and a wrapper

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The library of kernels: machine code that was compiled ahead, and runs without Numba.
 
 A library is a shared object (`lftj.scantree.jit.building`). Its name holds a hash of all kernel

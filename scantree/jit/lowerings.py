@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Loads, stores and their like (`lftj.scantree.jit.memory`) as Numba has them.
 
 They are operations, not functions: a load is an instruction where it stands, and nothing is

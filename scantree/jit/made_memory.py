@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Memory of arrays that kernels make and return, in LLVM's language: it follows the layout of
 Numba's runtime, which a process without Numba does not have.
 """

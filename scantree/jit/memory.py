@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Loads and stores that skip Python's negative-index handling, by array or by address, and the bits
 of floats.
 

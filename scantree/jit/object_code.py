@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Object code of kernels: what a process of its own does for a library of kernels, with Numba.
 
 It reads lines as `lftj.scantree.jit.ahead` does, has Numba translate these kernels and all they

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Helpers: processes that compile, while the one that started them looks at limits and interrupts.
 
 An interrupt inside Numba's compiler leaves half-made code behind, so no process that works for a

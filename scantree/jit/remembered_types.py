@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Types of operations, remembered: what Numba infers for `+` of two words it infers again for each
 of some ten thousand such operations, by trying dozens of rules each time.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A linker for the machine code of kernels: objects as LLVM makes them to one ELF shared object.
 
 Machines that install a package need not have a linker, and kernels need little of one: their

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The table of pointers that machine code in a library gets from the process that loads it: objects
 of Python's, two functions of NumPy's, and a way to raise errors.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Locks on open files between processes; the one place that knows how a system has them.
 
 POSIX has `fcntl`, Windows `msvcrt`; each is imported when the first lock is taken. A lock ends with

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Locks that a forked child finds free, and what they guard whole; and what a child has to put
 right.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Python's collector of cyclic garbage, paused where what is made lives on or forms no cycles.
 
 It starts once some hundred objects more were made than given back, goes through all young ones, now

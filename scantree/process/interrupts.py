@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Ctrl-C where what it raises would be lost, or would leave something half made.
 
 While a kernel runs that returns arrays: Numba makes the arrays' Python objects by way of a function

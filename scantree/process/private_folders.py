@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Folders that nobody but the user can put anything into.
 
 Numba's index of machine code is a pickle: who can write the folder runs code in each process that

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`lftj shell`: `session` is its state, `loop` runs statements, and each other module has the
 commands of a kind.
 """

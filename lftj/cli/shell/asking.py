@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Commands of the shell that read: rows, rules, plans, and why rows are there or are not."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Commands of the shell that change rows, rules, programs and schemas, and transactions."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Commands of the shell: how each is written, what it does, and what completes its words."""
 
 from __future__ import annotations

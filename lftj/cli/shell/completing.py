@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Words that complete what is typed, by what stands before them."""
 
 from __future__ import annotations

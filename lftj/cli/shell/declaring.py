@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Declarations as text, and alterations as they are typed."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Commands of the shell for files, the form of answers, and the shell itself."""
 
 from __future__ import annotations

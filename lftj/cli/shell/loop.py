@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`lftj shell`: rules, facts, questions and commands from a terminal or a pipe, each run when it is
 complete.
 

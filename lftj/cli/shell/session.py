@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """State of a shell: a workspace and one of its branches, the version that is read, the open
 transaction, and the form of answers.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Program of what was typed, whose text says what is there.
 
 What a rule or a fact says is taken back by commands of the shell, and schemas change. The text of

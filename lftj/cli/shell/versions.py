@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Commands of the shell for versions, changes and branches."""
 
 from __future__ import annotations

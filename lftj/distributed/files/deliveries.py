@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Delivery of one step of a commit to each part: a file of which a part reads its own section.
 
 The record batches and row files that a part has to read depend on the part, and in supersteps

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rows on disk: what one commit did to one relation, as Arrow files with a record batch per part.
 
 A row has a sign before its values: +1 came, −1 went. Values are values, not codes, so each reader

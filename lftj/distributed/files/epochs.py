@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Small numbered files, of which the last one is true. Each is made once, whole, by one process:
 whoever comes second is told.
 

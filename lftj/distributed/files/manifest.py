@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Manifest: one small file that names all others, with those that it adds to.
 
 Parts and driver write rows under new names, `token` of the commit in front. Then the manifest of

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Manifests as JSON: whole, or as what one adds to the manifest before it.
 
 A commit adds an entry or two to what may be a thousand. So most manifests are written as additions,

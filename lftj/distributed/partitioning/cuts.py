@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cuts: the ways in which the rows of a relation are divided among the parts.
 
 A cut is a column, by whose value each row belongs to one part; or ALL, every part has all rows; or

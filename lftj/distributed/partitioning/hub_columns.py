@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Columns with hubs, values that outweigh a part. Those of base relations were counted, those of
 derived ones are guessed from rules.
 

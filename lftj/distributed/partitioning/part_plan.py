@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Plan of every part, in stages: the rows it receives before each, its local rules, and the rows it
 sends to others.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Makes the plan of a program: where each stratum is derived, over which local relations, in which
 stage.
 

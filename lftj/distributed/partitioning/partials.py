@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Aggregates over parts: what each part computes of its share, and how the shares make the whole.
 
 | `State` of the aggregate | a part's share | the whole |

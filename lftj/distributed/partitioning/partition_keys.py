@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Leading variables: which there are, in which cut atoms are read under one, and by which columns
 rows may lie.
 """

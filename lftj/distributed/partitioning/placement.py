@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Choice of placements: for every rule a leading variable, by whose values its work is cut, and for
 every view a home.
 

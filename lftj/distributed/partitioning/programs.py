@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A program as plain data, for the manifest and for workers, and back."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Plan of a question over parts: a temporary rule over the rows that parts hold already.
 
 It is placed as rules are, but reads relations in the cuts in which parts hold them wherever it can:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The steps of a commit: a stage is one step, or, where its stratum is derived in supersteps,
 several. Parts do a step at the same time.
 """

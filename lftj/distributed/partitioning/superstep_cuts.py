@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Recursion in supersteps: by which variables its rules are cut, and in which cuts parts have to
 hold what they derive.
 

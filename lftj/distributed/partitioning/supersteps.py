@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A recursive stratum whose parts exchange what they find: the rules of a part, and those of what a
 change takes from it.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Witnesses: beside each best value of a stratum in supersteps, the derivation by which its group
 took it.
 

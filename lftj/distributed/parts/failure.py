@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Errors that users made, on their way from a worker to them: as results, so that Spark does not
 try again what cannot succeed.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """State that the parts of one process share."""
 
 from __future__ import annotations

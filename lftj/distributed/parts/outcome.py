@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Outcome of a commit over all parts, and its cost."""
 
 from __future__ import annotations

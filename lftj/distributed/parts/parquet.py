@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Parquet files that executors read, a row group at a time."""
 
 from __future__ import annotations

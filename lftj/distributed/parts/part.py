@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One part: its share of all relations and what its views are maintained with, brought forward
 commit by commit, step by step.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A part's fixpoint in one superstep of what a stratum may have lost.
 
 Where a relation keeps one value per group, what the rules of `Supersteps.over_deletion` find is

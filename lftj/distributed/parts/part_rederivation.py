@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Re-derivation in one part: the rows that may have lost a derivation and have another one, and
 those that it sends to others.
 

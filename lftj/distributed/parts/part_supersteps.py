@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A part's fixpoint in one superstep of a stratum that all parts derive together.
 
 What the rules derive here is collected under one name. What is new of it goes, by the value in each

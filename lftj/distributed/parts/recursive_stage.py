@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Supersteps of one part in a recursive stage, from step to step of a commit.
 
 After insertions supersteps continue from the existing rows. After a loss, rows that may have lost a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Shuffle of a stratum in supersteps: the rows found by one part that it holds, and those that it
 sends to others.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tasks of a worker, and its answers."""
 
 from __future__ import annotations

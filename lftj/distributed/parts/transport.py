@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rows into parts and out of them, where they are: tasks that need no state."""
 
 from __future__ import annotations

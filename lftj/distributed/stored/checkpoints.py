@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Schedule by which a worker stores its parts, and the way to open a part that another stored.
 
 A part is stored a moment after it was derived, and again after some commits or many changed rows,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The files of stored states below a path: which there are, and which are of no use any more."""
 
 from __future__ import annotations

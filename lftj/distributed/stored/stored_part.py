@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One part's state on disk: a record that names the pages of all its trees, and holds the little
 that is no tree.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Locks that keep everything below a path unchanged once it is closed: workers that store parts a
 moment later than they were derived are stopped, and waited for.
 

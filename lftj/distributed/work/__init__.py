@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
 """Work of workers: commits, questions, operations that depend on existing rows."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Task of a compaction: one part is stored as it is, all its pages written together, so that files
 of which most is of the past may go.
 """

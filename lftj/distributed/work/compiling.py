@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The task that compiles kernels on a worker's machine, before a commit needs them there."""
 
 from __future__ import annotations

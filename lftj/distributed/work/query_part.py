@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The task of a question: one part does a stage of it, over what it holds, and writes what it
 found. The part stays as it is.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Resolution of operations that depend on existing rows: upserts, deletions by value, and those
 that refuse present or absent rows.
 

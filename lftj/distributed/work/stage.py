@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The task of a commit: one part does a step, and writes what others, users or later versions are
 to read.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A first small commit, so that all that parts need is imported, compiled and loaded."""
 
 from __future__ import annotations

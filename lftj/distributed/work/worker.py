@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Worker: parts that it keeps between tasks, as they were after one commit or on their way through
 the next.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Branches of a workspace: their engines, and merging one into another."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Branches of one workspace: engines over the same memory and dictionary, each with a committed
 state, rules and subscribers of its own.
 

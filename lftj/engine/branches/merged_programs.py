@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Programs of users in a merge: those that a branch has changed are taken as a whole.
 
 What they hold is no change of its own: not their rules, nor their facts among the rows.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Schemas in a merge: what one branch has altered since the common version is replayed on the other
 one, so that rows and rules are compared in one schema.
 """

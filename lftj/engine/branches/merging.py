@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Merging: the changes that another branch has made, as operations of a transaction.
 
 Rows that were inserted or deleted there since the last version that is part of both are inserted or

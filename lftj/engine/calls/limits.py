@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Limits on the work, time and memory of an evaluation, which is stopped and rolled back beyond
 them.
 """

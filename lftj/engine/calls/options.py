@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Keyword arguments of public calls: one that does not exist is an error that names the nearest one
 that does.
 """

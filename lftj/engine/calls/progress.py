@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Word of long work, where the user gave no function to tell: in notebooks lines below the cell,
 elsewhere lines of the logger `lftj.progress` at level INFO. Work of less than a second is not told.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Everything that one backend cannot do: the list of refusals.
 
 A capability that is not listed for a backend works there, with the same answer. A backend raises

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Base of handles on live state of this process, which can be neither copied nor pickled."""
 
 from __future__ import annotations

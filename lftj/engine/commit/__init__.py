@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Commits: from a state and what a transaction proposes to the next state. Nothing here publishes
 one.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Commit: a function from the old state and a transaction's request to the next version, so a
 failure anywhere leaves the old state alone.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Views of a program in which a cycle asks aggregates or negations for values of its own.
 
 `p(y, s) :- p(x, k), e(x, y), s = sum z : { w(x, z), z > k }` needs the sum for each `k` that the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Keys of base relations, checked on what a commit changes and nowhere else."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rows that pending changes insert, found by some of their columns.
 
 A transaction of many small calls asks for rows again and again, while most of its changes stay as

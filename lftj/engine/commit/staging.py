@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operations of a transaction on one relation, before it commits.
 
 Operations are kept as they come and resolved only on demand: a run of equal operations becomes one

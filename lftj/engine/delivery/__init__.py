@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Word of commits to those who wait for them: one writer after another, subscribers, consumers."""
 
 from __future__ import annotations

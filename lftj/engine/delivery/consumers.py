@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Consumers of changes: by name, the relation that each reads, and how far it has come."""
 
 from __future__ import annotations

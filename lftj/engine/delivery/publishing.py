@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Word of new versions to those who wait for one, in threads and in event loops."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Delivery of change sets to subscribers.
 
 Change sets are delivered after the commit, in the order of the commits, by the thread that

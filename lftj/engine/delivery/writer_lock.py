@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One writer at a time: the lock that a transaction holds from its start to its end."""
 
 from __future__ import annotations

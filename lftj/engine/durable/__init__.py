@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Workspaces at a path: commits in a log, checkpoints that name pages, the past that both lead to,
 and what outlives them.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Branches as the log of a durable workspace knows them, and as commits move them on."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A committed version as a record that names pages: rows, views and all that they are maintained
 with. Opening a record evaluates nothing and reads no page.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A workspace as a folder of Parquet files and rule text, and back: what outlives any format.
 
 `rules.dl` has types and rules as written, `relations.json` the declarations, `rows/NAME.parquet`

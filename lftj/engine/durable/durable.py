@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Durability of a workspace: each commit is in the log before anyone sees it; pages follow by
 checkpoints, which no commit waits for.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Care for the files of a durable workspace: sizes, and problems that checksums and rules find.
 
 A workspace is looked at as a reader does, so another process may write meanwhile.

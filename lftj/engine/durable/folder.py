@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The folder of a durable workspace: who may write there, and the files that nobody needs.
 
 log.sqlite     commits and checkpoints (`storage/durable/log.py`)

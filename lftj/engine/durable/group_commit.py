@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Group commit: threads that wait for one another's commits share one sync.
 
 Where other threads wait for the writer lock, a commit that is computed gives it back before it is

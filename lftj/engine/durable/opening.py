@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Workspaces from files, and workspaces of memory into files."""
 
 from __future__ import annotations

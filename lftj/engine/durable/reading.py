@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Files of a durable workspace as one process reads them: opened, and followed as others commit.
 
 Opening maps the pages of the last checkpoint and follows the commits after it as one change. A

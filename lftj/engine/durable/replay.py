@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Commits of a log on top of a state: all of them as one change, so that a view is brought up to
 date once, and evaluated only where it depends on what changed.
 """

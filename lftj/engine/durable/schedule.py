@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Schedule of checkpoints: a thread writes one, a moment after enough has changed."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Past versions of a workspace at a path: the nearest checkpoint before a version, and the log from
 there to it, followed as one change. Pages are mapped into the memory of the workspace, so what two
 versions share they share here.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Vacuum: closing a workspace gives back room in its files, that of commits which lead to no
 version that is kept, and of strings that no row has any more.
 

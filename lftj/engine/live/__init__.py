@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A workspace while it lives: the engine, which shows one committed state after another, and what
 readers ask of it.
 """

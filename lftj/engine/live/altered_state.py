@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rows of a version as they are after alterations: of a state that a commit begins with, and of a
 past version that is read in the columns of a later one.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Answers to questions in this process: the rule that a question stands for is evaluated on the
 reader's own version, and forgotten.
 

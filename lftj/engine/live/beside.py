@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Files and other branches, which an engine may have beside it, as whoever knows the engine sees
 them. The rooms `durable` and `branches` have them.
 """

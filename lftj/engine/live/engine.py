@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The inside of a workspace: what its snapshots, transactions and queries share.
 
 `state` is the one thing that changes when a commit is published: a single assignment, so readers

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rows of relations across changes of their schemas: those of an earlier version in the columns of
 a later one.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The versions of one engine, past and to come: to read, to compare, to wait for."""
 
 from __future__ import annotations

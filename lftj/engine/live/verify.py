@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Checking the promise that every view equals what the rules derive from the base rows."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Machine code of kernels before a program calls them: which kernels there are, and the library of
 them.
 """

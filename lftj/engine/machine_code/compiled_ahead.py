@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Kernels that a program may call, as machine code when its rules are added, so that no commit and
 no query compiles any.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The library of this package's kernels, built for this machine.
 
 The build of the package needs this module with NumPy, Numba and Arrow alone.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Kernels by the types they are called with: what the library of kernels holds, and what is
 compiled ahead where there is no library.
 

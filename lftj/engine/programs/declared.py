@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Declarations of relations in Python, checked."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Handles that declarations and `add_rule` return: names to use in rules, and tickets to remove
 rules with.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A program of users in the place of the one that had its name: which rules, declarations and facts
 come and go, as a value. Nothing is said here of the rows that lie anywhere.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The difference between a program's text and the one before: rules and facts that came or went.
 
 Where rules and facts differ, and declarations come, nothing else is read. Where declarations go, or

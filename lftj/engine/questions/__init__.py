@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Questions: bodies that are read, checked and planned once, and asked for many values."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whole rows of a question's first atom: to delete them, or to list them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A search for the answers to a question with parameters: planned once, run for value after value.
 
 Most such questions are one join that begins with the values. Its plan is assembled once, and a run

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Parameters of questions: `?` in a text, `lftj.parameter` in an expression, each for a value that
 comes when the question is asked.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Question: a body, read and checked as if it were the body of a rule whose head has the body's
 variables.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Transactions: what users do between a beginning and an end, gathered in a draft."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Alterations of a draft: what a user asks for, checked, as single steps; and what each does to the
 program, and to the rows that the commit begins with.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Changes in bulk: rows that are deleted by their keys, and relations made equal to a table."""
 
 from __future__ import annotations

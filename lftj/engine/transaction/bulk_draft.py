@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Changes in bulk of an open transaction in this process."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Draft of an open transaction in this process: a program that may differ from the committed one,
 and pending operations per relation.
 """

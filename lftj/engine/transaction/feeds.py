@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Feeds of changes from elsewhere (change data capture): events of Debezium, and tables with an
 operation for each row, brought to what they come to together.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Facts of programs among the rows of a draft.
 
 A row that is a fact of a program goes with the last program that has it, unless it came in another

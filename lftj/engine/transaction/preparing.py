@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Preparation: what the first change of each relation needs is made ready before it comes.
 
 Plans, key orders and states that follow changes are made when a change first asks for them, since

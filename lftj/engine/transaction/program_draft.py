@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The program of an open transaction: declarations, rules and facts as users give them, whatever
 backend the rows are in.
 """

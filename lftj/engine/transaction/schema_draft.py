@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The schemas of an open transaction in this process: the state that its commit begins with, once
 relations were altered, and what else of the draft an alteration changes.
 """

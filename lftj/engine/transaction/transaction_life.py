@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A transaction from its start to its end, over any backend.
 
 A transaction holds the writer lock and a draft. Its commit makes the draft the next version, its

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Committed versions as values: the state of one, the past ones that a process holds, what branches
 have in common, and rows on the way out.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The ancestry of branches: which one began where, and what was merged; as a value.
 
 Two branches are compared by what each changed since a version that is part of both. After a merge

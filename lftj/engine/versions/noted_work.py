@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Work of rules that is noted with commits, for those who look at a workspace in files later."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Past versions that a process holds, and a record of each commit.
 
 A version is a few roots of trees that share their pages with the versions before and after, so to

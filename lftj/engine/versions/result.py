@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rows on their way out: what a relation, a query or a change set gives, in whatever form the
 caller reads them.
 

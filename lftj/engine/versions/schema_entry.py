@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Entries among changes of rows that tell what happened to a relation's schema between two
 versions, and names of relations across versions.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rows as they are shown: as text, and as a table in notebooks."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """State that a commit publishes: the program and the data of one version, as one value."""
 
 from __future__ import annotations

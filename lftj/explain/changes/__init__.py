@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rows that a commit brought or took, and the base facts behind that."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Base facts behind a change of one row: what of a proof is new, or broken, and why.
 
 A body with its variables replaced is asked of both versions. Of the assignments that one of them

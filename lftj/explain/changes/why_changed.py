@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Explaining why a row came or went by a commit: `tx.explain_change(…)`."""
 
 from __future__ import annotations

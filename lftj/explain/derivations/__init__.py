@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
 """Derivations of rows by the rules of users: bodies searched with some of their variables given."""

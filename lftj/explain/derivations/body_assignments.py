@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The assignments of a checked body with some of its variables given.
 
 A body becomes as many conjunctions as its disjunctions have branches. Each is gone through in

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One conjunction searched by the triejoin with some of its variables given.
 
 The rows of given values are a relation of their own, `given#`, that the join begins with: a search

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Steps of a conjunction: each takes assignments in pieces, and gives those that it admits."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The derivations that a row has directly: rules of the user's with values for their variables."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Groups of aggregates: all assignments as columns, of which only those that are shown become
 Python values. A group may have a million of them.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Checked literals as text, as what they need before they can be decided, and as rows."""
 
 from __future__ import annotations

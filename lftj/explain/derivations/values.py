@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Values of expressions and aggregates under bindings of codes."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One committed version as proofs are searched in it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Ways to satisfy a body, as steps from the values that are given to its assignments."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Figures of a workspace: rows, memory, and the work of commits."""
 
 from __future__ import annotations

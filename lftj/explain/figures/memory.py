@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Memory in use: rows and bytes per relation and key order."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Work of commits: what `ws.profile()` gives."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Strategies and outcomes of a commit in words, for `ws.profile()`."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Relations and views of a version with their sizes: what a workspace shows of itself."""
 
 from __future__ import annotations

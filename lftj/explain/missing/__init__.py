@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rows that are missing: how far rules come, and the smallest changes that bring them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rules of a row that is missing: how far the body of each can be satisfied."""
 
 from __future__ import annotations

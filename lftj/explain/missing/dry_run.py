@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Dry runs: the version that some changes of base facts would make, without committing it."""
 
 from __future__ import annotations

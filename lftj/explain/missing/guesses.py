@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Values for the variables of an atom that is to come, where its rule leaves them open."""
 
 from __future__ import annotations

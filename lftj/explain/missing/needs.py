@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rows that one derivation of a missing row needs: those that must come, and those that must go.
 
 Each rule is tried with any of its literals left out, and what the others bind says which rows are

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Smallest changes of base facts that bring a missing row.
 
 The search goes from the row down: what its rules lack is looked for in the same manner, until only

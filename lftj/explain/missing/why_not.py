@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Explaining a row that is missing: `ws.why_not(…)`."""
 
 from __future__ import annotations

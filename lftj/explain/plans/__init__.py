@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Plans: of a rule or query, what its levels cost, and how its view is maintained."""
 
 from __future__ import annotations

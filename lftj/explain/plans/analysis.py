@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Plan of a rule or query with what its levels cost: what `ws.explain_plan` gives."""
 
 from __future__ import annotations

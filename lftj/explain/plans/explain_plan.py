@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Plans with costs: `ws.explain_plan(…)`."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Costs of plans, level by level: those that were estimated, and those that are measured."""
 
 from __future__ import annotations

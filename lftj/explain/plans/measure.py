@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Measurement of a plan, level by level: `analyze` of `ws.explain_plan`.
 
 A level's bindings are counted by a search that ends with it. So a plan of n levels is searched n

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Nodes of the graph of views, as plans, profiles and pictures show them: each once, whichever
 rules it serves.
 """

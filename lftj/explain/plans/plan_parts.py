@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Division of large evaluations of a rule: by which variables, into parts of which sizes, and
 what the parts share.
 """

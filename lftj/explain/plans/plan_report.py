@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Explanation of a rule's evaluation: the variable order, the atoms at each level, the key orders
 that are read, and the estimates behind it.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Plans of all rules, with the graph of views that they are kept up to date by."""
 
 from __future__ import annotations

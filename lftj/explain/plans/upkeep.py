@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Explanation of a rule's maintenance: delta queries or a trace, its granularities, and the
 reasons.
 """

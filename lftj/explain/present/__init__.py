@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rows that are there: their smallest proofs, in the rules of users, and when base facts came."""
 
 from __future__ import annotations

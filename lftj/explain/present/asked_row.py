@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The row that a user asks about, in any of the ways to write one."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Proofs are checked before they are shown.
 
 The checker of `lftj.proofs` goes through the steps. It looks up base facts in the version, and what

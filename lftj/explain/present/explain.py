@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Explaining a row: `ws.explain(…)`."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Proofs made from derivations in codes: steps in the user's own rules, names and values."""
 
 from __future__ import annotations

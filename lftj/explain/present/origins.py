@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Origins of base facts: the version and time at which each came last, as far as the past is kept.
 
 Versions in memory share their pages, so a fact is looked up in each version before a commit that

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Smallest proofs: rows and their derivations as a graph that is searched from the row asked about.
 
 A proof of height h rests on rows at most h rules away. So the rows are expanded ring by ring, all

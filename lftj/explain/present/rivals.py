@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Choices in proofs: the candidates that a row was chosen among."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Evaluation of bodies without a triejoin: row scans, star joins by look-up, semi-join
 reduction.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One atom as its rows lie: which of them pass the tests that need no other atom, and in which
 column each variable is.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Expressions over whole columns: what the kernel's stack machine computes row by row, where no row
 fails.
 

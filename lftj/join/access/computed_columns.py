@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Computations and comparisons by arithmetic, or by the order of texts, on rows that found all
 their partners.
 """

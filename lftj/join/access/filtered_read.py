@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Columns of those rows of a relation that pass some tests, read block by block by several threads.
 
 Rows that fail are written nowhere: of a dimension of a million rows often a hundredth is looked up,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Results found in blocks of rows, gathered: every row with its number of assignments, or a count
 for each combination of values.
 

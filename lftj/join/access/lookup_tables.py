@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rows of a relation, found by the values of some of its columns."""
 
 from __future__ import annotations

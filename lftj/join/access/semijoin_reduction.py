@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The rows of a wide relation that may match: those without a partner in a smaller relation are
 left out before anything is joined.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Evaluating a body by look-ups: blocks of facts, one atom after the other, column by column."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Shape of a star join: a body seen as one relation of facts whose rows find at most one row in
 each other atom, and the order of the look-ups.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The triejoin in compiled code: what the words of a plan and of a state mean, and what is done
 with them.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A bitmap of what does not change at the last level.
 
 In T(x,y,z) :- E(x,y), E(y,z), E(x,z) the range of E(x,z) is one and the same for all y. Once as

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The last two levels at once, where each reads out one part and neither depends on the other: all
 pairs of their values.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Arithmetic that fails counts only for an assignment that everything else in the body admits.
 
 So a failure does not end a run. It casts *doubt* on the binding it happened under, and the search

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Arithmetic and comparisons inside the join: a stack machine over the codes of
 `operation_kernels`.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The filters of a level: comparisons and negated atoms, and what a comparison that fails says
 about the values that follow.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trie iterators over scan trees: open, seek, advance, and the leapfrog search of one level [LFTJ
 3.1–3.3].
 """

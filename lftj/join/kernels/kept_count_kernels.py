@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Counts that are kept, of the proofs from a level on [Kalinsky 2017].
 
 In n(count()) :- e(a, b), e(b, c), e(c, d), e(a, d). the number of d depends on a and c alone, not

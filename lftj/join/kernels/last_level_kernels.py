@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The last level, where a triejoin spends its time: one part read out or counted, two intersected,
 or a bitmap tested.
 

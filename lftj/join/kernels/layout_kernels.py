@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Layout of the two int64 arrays that a triejoin runs on: the plan, which it reads, and the state,
 from which it can be resumed.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tables that find a row by the values of some of its columns, and what is computed in rows that
 were found.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The level where two parts meet before all that is left is read out: a merge join.
 
 In p(x, y) :- a(x, z), b(z, y). that is z, below each x: one part ends there, the other goes on in

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Arithmetic on int64 words and on the codes of floats, where a result that does not fit is a
 failure, noted in the state.
 

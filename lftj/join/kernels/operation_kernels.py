@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operations of an expression's code, over codes of values.
 
 Integers, booleans, dates, timestamps and decimals of one scale are their own codes, so they share

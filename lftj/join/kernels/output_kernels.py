@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rows of the output buffer: column i of it begins at word i · CAPACITY; the last column is the
 number of proofs.
 

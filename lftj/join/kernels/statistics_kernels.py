@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Counting the values of samples."""
 
 from __future__ import annotations

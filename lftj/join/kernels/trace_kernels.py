@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The trace log: what a search depended on, as intervals of the channels of the plan [LFTJ-IVM
 4.1].
 

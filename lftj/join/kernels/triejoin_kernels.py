@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Leapfrog triejoin, driven by a plan [LFTJ 3]: one kernel for every rule.
 
 It enumerates the bindings of the plan's levels in ascending order, depth first, and writes one

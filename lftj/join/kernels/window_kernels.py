@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Windows: the slots of one leaf that lie in a range, taken one window after the other."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Plans of joins: variable orders, their costs, statistics, and the choice of indexes."""
 
 from __future__ import annotations

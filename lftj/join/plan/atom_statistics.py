@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A body's atoms as the choice of an order sees them: their variables, how many values columns
 have, which key orders there are, and which values many rows of two atoms have at once.
 

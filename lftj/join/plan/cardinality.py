@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cardinalities from samples: distinct values of columns, keys, shares of rows that pass tests, and
 pairs of rows of two atoms that agree.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Bounds that a comparison sets to the ascending values of one level: where it begins to hold, and
 whether it fails for good once it fails.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Levels of a plan from which on proofs are counted once for all bindings of the levels before that
 agree where it matters (`kept_count_kernels`) [Kalinsky 2017].
 """

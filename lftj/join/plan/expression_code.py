@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compiler from expressions to the code of the kernel's stack machine (`expression_kernels`)."""
 
 from __future__ import annotations

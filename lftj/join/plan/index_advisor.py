@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Index advisor: key orders that no single evaluation is worth, made once many lacked them.
 
 An evaluation for which a new key order costs more than it saves does without, and reads more rows

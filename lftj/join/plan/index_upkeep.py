@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cost of keeping key orders at commits: each order of a changed relation is brought forward, once
 even if several plans read it.
 """

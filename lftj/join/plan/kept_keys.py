@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Keys of the counts that a search keeps (`counted_levels`), as variable orders are priced.
 
 Sets of variables are bits of an integer here, as in `order_costs`.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Last levels of a plan that the kernel does at once instead of searching them one below the other
 (`last_level_kernels` and its like).
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The variable that is cheapest to bind next, in a body of many variables.
 
 Each variable waits with what its level costs. When one is bound, only those at whose levels that

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Choosing a variable order by estimated cost.
 
 The cost of an order is the number of bindings tried at each level: for every binding of the levels

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Costs of the variable orders of one rule. They are asked for thousands of times in a search, so
 each cost that depends on few variables is computed once.
 

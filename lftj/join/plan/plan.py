@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Plan of one rule for the kernel: one level per variable in the chosen order, and for each level
 the atoms that take part, the computation and the tests.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Planner: from a conjunctive rule to a `plan`. It chooses a variable order and lays out the
 levels.
 """

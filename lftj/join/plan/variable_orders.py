@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Variables of expressions and rules, and orders of them beside the key orders that they need."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs of plans: assembling the arrays of the kernel, slices of work, threads."""
 
 from __future__ import annotations

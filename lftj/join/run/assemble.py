@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Assembly of a plan and a database to the two int64 arrays that the kernel runs on
 (`layout_kernels` has the layout).
 """

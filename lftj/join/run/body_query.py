@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A body that is asked for all its satisfying assignments, and what is found of them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pieces of whole groups, so that what is made of a group is far less than its rows need never hold
 them all.
 """

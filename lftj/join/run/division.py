@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Division of one evaluation: ranges of its leading variable, and of the second one below a heavy
 key.
 

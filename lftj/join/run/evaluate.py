@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Running a plan: slices of kernel work, in between which limits, interrupts and output are seen
 to.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The ladder of ways to find all satisfying assignments of a body, in the order in which they are
 asked.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A head that asks for nothing but the least value of each group: its search may end at the first
 row of a group.
 

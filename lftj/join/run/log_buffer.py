@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Parts of a run that are logged, and the buffer that the kernel logs into (`trace_kernels`)
 [LFTJ-IVM 4.1].
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The parts of one evaluation on several threads, their rows and records in the order of the parts.
 
 Kernels release the GIL, and while they run they only read: trees exist before, each part has a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Estimated costs of the values of a rule's leading variable, so that parts come out alike.
 
 Statistics by column tell how large a join is, but not where: on skewed data the work sits in a few

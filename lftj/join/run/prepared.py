@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A plan that runs again and again on other trees: its words are assembled once, and each run only
 puts the new roots into them.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One run of the kernel: what it works with, and going on with it a slice of steps at a time."""
 
 from __future__ import annotations

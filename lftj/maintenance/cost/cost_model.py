@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Costs besides kernel steps, in kernel steps of about five nanoseconds, so that an update and a
 bootstrap can be compared.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Elastic counting: iteration and proof count of every row, bootstrapped and updated."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Application of the rows due in an iteration to the trees of their relations, in compiled code and
 for a few rows at a time.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Choice among the candidates of one iteration in compiled code, where values order as their codes
 do: `Choosing` for a few rows.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Choice during an elastic update: from candidates that moved in an iteration to rows that are
 accepted, and rows no longer accepted.
 

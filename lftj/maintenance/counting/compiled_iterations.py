@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs of iterations in which a small number of rows moves, in compiled code (`iteration_kernels`):
 a long chain costs microseconds an iteration.
 

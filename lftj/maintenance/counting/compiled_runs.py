@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Common parts of runs of iterations in compiled code: when one is tried, its limits, and the
 arguments of kernels.
 """

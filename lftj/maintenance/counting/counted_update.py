@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """An update of a stratum that counts what it does, as a strategy: the share of an evaluation from
 nothing that it may take, and what is known when that is spent.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Derivation count of a row, in one word: its iteration in the upper half and the number of its
 proofs there in the lower.
 

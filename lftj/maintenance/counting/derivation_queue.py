@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Changes of proofs that wait for their iteration."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rows in doubt in compiled code: `doubted_rows` for a few, within an iteration."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rows in doubt: rows whose support was not counted, and which may have lost all of it.
 
 An evaluation without counts leaves ranks. The support of a row is counted once, when an update

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Strategies over ranks and supports: an update of them, and the evaluation from nothing that
 counts them where rows are chosen [Elastic 5].
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The state of a recursive stratum from nothing [Elastic, Algorithm 2].
 
 Iteration k finds the instantiations with rows of iterations before k, at least one of them from k −

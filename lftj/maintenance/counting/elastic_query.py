@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The joins of the elastic update: a recursive rule whose atoms of the stratum carry iterations,
 driven by what changed.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The elastic update of a recursive stratum [Elastic, Algorithm 3]: from changes below it to the
 state that a bootstrap would give.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Forecast of the cost of updating a recursive stratum, from the changes below it and the cost of
 earlier updates [Elastic 4.3].
 """

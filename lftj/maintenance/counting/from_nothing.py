@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The rows of a recursive stratum from nothing, without counts [Elastic, Algorithm 2]: the
 strategies for where nothing else is to be had, or was worth its cost.
 """

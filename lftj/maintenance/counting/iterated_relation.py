@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The rows of a recursive relation with the iteration that first derived each, and the number of
 its proofs in that iteration [Elastic 4].
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Many iterations of an elastic update in a row, in compiled code, for long chains in which a small
 number of rows moves at a time [Elastic, Algorithm 3].
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The arrays that compiled iterations run on: the trees of a stratum and the questions for its
 moving rows (`iteration_kernels`).
 """

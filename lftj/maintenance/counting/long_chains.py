@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """An update from nothing as a strategy, for strata of many iterations that find little."""
 
 from __future__ import annotations

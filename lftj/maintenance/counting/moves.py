@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Moves of the rows of a relation in an elastic update, one iteration at a time and all
 together.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trees of a stratum by number, as kernels that run iterations know them
 (`apply_iteration_kernels`).
 """

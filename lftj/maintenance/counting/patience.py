@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Strata whose iterations find little, again and again: an iteration costs tens of microseconds,
 and a chain of a million rows has a million.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The questions that compiled iterations ask about rows that move, are lost or are in doubt, and
 their answers.
 

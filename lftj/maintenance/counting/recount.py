@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Supports counted anew, to check those that updates keep."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rules that came to a recursive stratum or went from it, found by comparison with the strata
 before the commit: also where these were others.
 

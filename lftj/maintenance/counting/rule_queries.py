@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """All queries of the elastic update for one rule of a recursive stratum [Elastic, Algorithm 3].
 
 A change below the stratum changes proofs at once, in all iterations together. Rows that moved

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A recursive stratum at a commit, as its strategies see it: what changed, and what they leave.
 
 Several strategies need the same facts about a change: its size, the rules that came and went, the

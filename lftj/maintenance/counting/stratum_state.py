@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """State of a recursive stratum between commits [Elastic 4]: every row with its iteration and its
 number of proofs in it.
 """

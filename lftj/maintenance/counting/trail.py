@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trail of a recursive stratum: the rows that each iteration found, in order.
 
 Iterations have their rows packed, so a trail takes no time, and a word for each row. The first

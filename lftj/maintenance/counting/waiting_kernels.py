@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Proofs that wait for their iteration, in compiled code: a heap of records, the least of which
 come out first.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rows that may have to go: over-deletion, and the ranks that confine it."""
 
 from __future__ import annotations

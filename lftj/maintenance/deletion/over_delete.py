@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Over-deletion: the rows of a recursive stratum that may have lost a derivation, as a recursive
 program of its own [DRed].
 

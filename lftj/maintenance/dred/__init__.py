@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Delete and re-derive (DRed): recursive strata followed by their rows, without counts."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A recursive stratum without counts at a commit: strategies that update its rows, where that is
 expected to pay [DRed].
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A recursive stratum after a change, from its rows: without the rows that rested on deleted rows,
 and with the rows that follow from inserted ones [DRed].
 

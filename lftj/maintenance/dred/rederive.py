@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Re-derivation: the rows that may have lost a derivation and have another one, found before any of
 them is deleted [DRed].
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Inputs of maintenance: versions of relations during a commit, changed values, affected strata,
 and the record of work.
 """

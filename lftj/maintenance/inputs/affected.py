@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Affected strata: the ones that read a change, found from the change and not from the strata."""
 
 from __future__ import annotations

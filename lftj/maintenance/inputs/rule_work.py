@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Work of a commit for one rule: the rows of `ws.profile()`."""
 
 from __future__ import annotations

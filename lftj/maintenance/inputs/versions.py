@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Versions that the rules read during a commit: each relation as it is now, as it was, and its
 changes.
 """

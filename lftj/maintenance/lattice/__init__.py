@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Recursion with `min` or `max` in heads: one best value for each group, evaluated and followed."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The rows of one relation in a fixpoint where some relations keep the least or greatest value of
 each group.
 

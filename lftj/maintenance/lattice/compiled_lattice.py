@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs of iterations with small numbers of offers each, in compiled code (`improvement_kernels`):
 an iteration outside takes as long as fifty there.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Iterations of improvement with small numbers of offers each, in compiled code: rules read the
 best offers and make new ones.
 

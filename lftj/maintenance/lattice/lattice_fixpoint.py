@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Recursive strata with relations that keep the least or greatest value of each group: semi-naïve
 evaluation with improvement.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Strategies for a recursive stratum with `min` or `max`: an update, a continuation from its rows,
 or an evaluation from nothing.
 

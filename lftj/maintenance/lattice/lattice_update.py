@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A recursive stratum with `min` or `max` after a change: from its state to the state that
 evaluation from nothing would give.
 

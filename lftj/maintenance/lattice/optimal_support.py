@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The instantiations that attain the best values: a stratum with `min` or `max` as a plain
 recursive one over its finished rows.
 

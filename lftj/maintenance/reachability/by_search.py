@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A closure at a commit, as a strategy that searches its graph.
 
 Where a stratum falls apart into walks over a graph of steps, its rows say which nodes reach which.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Consequences of a change of steps: the nodes that parts may lose or win.
 
 Take a path with the fewest changed steps, and the first of these, from u to v. Steps that stay

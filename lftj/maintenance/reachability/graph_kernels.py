@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Searches of a graph of steps before and after a change, and the repair of the rows that rest on
 it.
 

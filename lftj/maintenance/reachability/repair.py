@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The rows that parts lose and win, from the nodes in doubt.
 
 A part has a node in doubt if a seed of the part, or a step from a node that is not in doubt and

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The graph of the steps of a closure, as it was and as it is, and searches of it."""
 
 from __future__ import annotations

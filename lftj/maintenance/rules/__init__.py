@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rules evaluated in full, functors row by row, and checks of the rows that come out."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Results of users' functions: what is known is looked up, and a function is called once for the
 arguments that are left.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Full evaluation of one relation: the rows its rules derive from relations that are up to date."""
 
 from __future__ import annotations

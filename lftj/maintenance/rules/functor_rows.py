@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Functors as relations: the rows of the domain, each longer by each value of the functor (or kept,
 when a predicate holds).
 """

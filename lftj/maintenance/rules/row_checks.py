@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Checks of the rows that a view wins, made at the change, where the rows are only the new ones."""
 
 from __future__ import annotations

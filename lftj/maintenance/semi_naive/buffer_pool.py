@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Hash tables and buffers that are no longer in use, for the next user.
 
 Zeroing memory that this process has is many times cheaper than having the system map and zero new

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The rows of a relation with choice domains during a fixpoint: each iteration accepts some of its
 new candidates (`heads.choice`).
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A recursive stratum that is to be closed from nothing: what every way to do it is given."""
 
 from __future__ import annotations

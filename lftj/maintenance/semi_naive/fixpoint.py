@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Iterations of semi-naïve evaluation [Elastic, Algorithm 2], shared by bootstraps that find rows
 and bootstraps that count proofs.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The rows of one iteration as their row set has them, one word each: brought into a key order by
 sorting words.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rules of a stratum that are evaluated at many commits, each time on a small number of rows: with
 their variants and plans, which last from commit to commit.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The rows of one relation during a bootstrap that counts: which are new in this iteration, and how
 many proofs each has in it.
 """

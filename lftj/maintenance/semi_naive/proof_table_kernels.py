@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A growing set of rows with proof counts: open addressing over rows that lie one behind the other
 in the order in which they came.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The rows of one relation during a fixpoint: is a candidate new, and which rows were new in this
 iteration.
 

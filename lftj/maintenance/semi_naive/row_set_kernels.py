@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A growing set of rows packed into one word each: a bitmap where the domain is dense, open
 addressing where it is not.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One iteration of a fixpoint on several threads: its variants do not depend on one another, and a
 large delta is divided into pieces.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Plans of the variants of recursive rules, from iteration to iteration.
 
 Deltas grow and shrink, and the plan for one serves the next: choosing a variable order takes as

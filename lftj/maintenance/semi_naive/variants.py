@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Recursive rules as semi-naïve evaluation runs them: once for each atom that may match a row of
 the last iteration.
 """

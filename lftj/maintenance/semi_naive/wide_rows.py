@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rows too wide to pack into a word, in the hash table that also counts proofs: adding rows costs
 in proportion to the added rows, not to the rows in the table.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Walks over a graph of steps that count [Elastic, Algorithm 2, part by part]: `walk_kernels`, with
 iteration and proofs of every node reached.
 

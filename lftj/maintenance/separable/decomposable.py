@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Recognition of strata that fall apart into independent fixpoints, one for each value of the
 columns that recursion keeps.
 

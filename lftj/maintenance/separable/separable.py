@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Fixpoints part by part, for strata that fall apart [Part-local fixpoints].
 
 The rows of a part agree in the columns that recursion keeps. Its fixpoint is a walk over the steps

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Walks over a graph of steps, breadth first, one after the other from the nodes that each part
 starts with.
 

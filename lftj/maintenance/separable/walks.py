@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Running walks: slices of work, room for what they reach, and several threads when they turn out
 to be long.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Maintenance by trace: which rules keep one, at which granularity, and its state."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Choice of a trace for a rule, and of its granularities.
 
 A body whose delta queries are selective needs no trace: a pinned row joins a small number of rows,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One version of a rule's sensitivity indices, and their change: the trace of a full run, and of
 what a commit evaluates again.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A rule that is maintained by its trace: how its body looks to `sensitivity`, and the plans that
 evaluate it inside regions.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Checks of a program: names, types, safety, declarations; all errors are reported together."""
 
 from __future__ import annotations

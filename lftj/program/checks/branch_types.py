@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Variables that the branches of a disjunction bind by columns of different types.
 
 `h(as(x, number)) :- ( n(x) ; u(x) ).` over number and unsigned is two rules to Soufflé, each with

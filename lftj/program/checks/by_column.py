@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Arguments by the names of columns: `order(customer=c, amount=a)` is an atom with `_` for the
 other columns.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rule-based choice, `choice((X), (Y))`: where it may stand, and beside what."""
 
 from __future__ import annotations

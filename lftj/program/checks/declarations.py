@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Declarations and type names of a program, wherever in the text they stand."""
 
 from __future__ import annotations

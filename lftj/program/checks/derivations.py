@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Relations that rules and facts derive, and what may stand side by side for one: an aggregate
 needs all its assignments in one body.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Elaboration of the heads and bodies of the syntax tree, renamed apart, to checked ones: names
 looked up, arities counted, types resolved.
 

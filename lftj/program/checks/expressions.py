@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Terms to typed expressions: variables become numbers, constants get the type of their place,
 constant parts are computed.
 

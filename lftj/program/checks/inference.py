@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The types of a rule's variables: from the columns they stand in, and from what they are compared,
 computed and aggregated with.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Relations declared `inline` where Soufflé could not put their rules in the place of their atoms.
 
 Here such relations are kept like any others, and so nothing hangs on it; but a program that Soufflé

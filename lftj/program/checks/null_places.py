@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Places of a body that constrain its variables, and what bodies around it say of these."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Terms that may be NULL, and the tests of codes that say that one is not."""
 
 from __future__ import annotations

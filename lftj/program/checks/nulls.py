@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """NULL in rules: what is said of it becomes tests of codes, which all later passes take for any
 other comparison.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operations that a call of an arithmetic functor can mean, chosen by the types of its arguments.
 
 One functor stands for several operations: `+` adds integers, floats, decimals and dates. An

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Variables of an aggregate's braces that nothing but its own result binds outside: there they are
 others.
 

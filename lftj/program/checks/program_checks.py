@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """All checks of a program, in one pass over its clauses; every problem is reported, and together.
 
 Declarations come first, wherever they stand. Each rule is then renamed apart (`scope`), typed

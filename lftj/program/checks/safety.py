@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Safety check: every variable of a rule is bound. Works on rules whose variables have been renamed
 apart.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Subtypes: `.type City <: symbol` makes names that must not be mixed, although all are strings.
 
 As in Soufflé, a variable is of every type that the columns of its atoms have. So it is of the

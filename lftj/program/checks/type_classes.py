@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Classes of terms that are of one type, while it is not known yet: a constant `2` is a number of
 whichever kind its use asks for.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Witnesses of a least or greatest value: variables that occur in the braces of a `min` or `max`
 and outside, and that nothing outside binds.
 

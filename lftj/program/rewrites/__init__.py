@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rewrites from checked rules to conjunctive ones, each a change of the program."""
 
 from __future__ import annotations

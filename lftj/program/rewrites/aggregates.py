@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Aggregates in bodies: hidden relations with an aggregated head, grouped by the variables that the
 body around has in common with them.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rule-based choice, `choice((X), (Y))`, as the hidden relation with choice domains that it is
 [Choice 3].
 

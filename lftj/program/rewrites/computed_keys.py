@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Two atoms that nothing links but an equation of what is computed from either, as `o(i, d), b(j,
 e), d / 30 = e / 30`.
 

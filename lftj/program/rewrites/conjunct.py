@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One conjunction of atoms, negated atoms, equations and comparisons."""
 
 from __future__ import annotations

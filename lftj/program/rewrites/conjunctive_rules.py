@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Plain conjunctions as normal rules: equal variables become one, each equation says which variable
 is computed from which others, and what is left is numbered.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Disjunctions: a body for each branch, or one hidden relation with a rule for each branch."""
 
 from __future__ import annotations

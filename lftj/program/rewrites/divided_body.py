@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A conjunction as a problem of variable elimination: what may be derived in parts, and what stays
 where the head is.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trees of variable elimination: which parts of a body are derived by themselves, before the rest
 is joined with what they leave.
 

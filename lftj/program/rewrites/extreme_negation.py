@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Negations that say that a value is the least or the greatest of its kind, as the aggregate that
 they are.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Calls of functors that compiled code does not compute, such as `cat` and `match`: hidden
 relations of the arguments that occur, one column longer by the result.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Parts of a body that no variable links: those without a variable of the head only have to hold,
 and are decided once each.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Estimates of joins before there is a plan: how many assignments a few atoms have, by how many
 rows and values each has [Selinger 1979].
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A rule on its way to normal form as text, for readers: one line for each rule that it has become
 so far.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The greatest value below a bound as a least one: `u = max s : { e(s), s < t }` looked for in the
 order in which it comes first.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Negations: a least or greatest value where they say that, else hidden relations of what must not
 be.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Aggregates of values that may be NULL: of those that are there, and of the groups that have none.
 
 `total(x, sum(y)) :- r(x, y).` with an optional `y` becomes

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The rewrites that bring a checked rule to the normal form, in one list, in the order in which
 they are asked.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Literals in a plainer form: a negated comparison is the opposite comparison, and an argument that
 is computed is a variable with an equation.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A rule of the user on its way to normal form: the program that passes rewrite.
 
 A `RuleProgram` holds *definitions*, one for each relation that the rule defines: those of its heads

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Literals of a body that a relation made from a part of it needs, too: those that bind variables
 which the part leaves open, and comparisons that spare it rows nobody asks for.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Variable elimination: parts of a body give way to what they leave of the variables that something
 else reads.
 

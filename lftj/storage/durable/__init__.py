@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Stored workspaces: the log of commits, and pages, strings and checksums on disk, for workspaces
 of one process and for parts on Spark.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The number of the last acknowledged commit, beside the log: SQLite leaves out what it cannot
 read at the end of its write-ahead file, and says nothing. A log that ends before this number is
 damaged.

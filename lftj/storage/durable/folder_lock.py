@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The lock of the one process that writes below a folder. The system gives it back when its holder
 dies; the file names the holder for those who come second.
 """

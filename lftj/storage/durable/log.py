@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The log of a durable workspace: commits and checkpoints, as rows of its database.
 
 A row of `commits` is one commit: its number, the version that it made, the program where it is

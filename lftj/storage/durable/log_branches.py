@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Branches in the log: which branch each commit is of, and where branches begin, end and merge.
 
 All commits are one sequence of numbers and checksums. Table `branched` has a row for each commit

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The file of the log of a durable workspace, one SQLite database: who may open it, its format, its
 transactions, and what comes of errors.
 

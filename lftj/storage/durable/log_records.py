@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Records in the log beside commits: what was said of each, and how far consumers have come. They
 are written in the transaction of the commit that they belong to. Each row has a checksum.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Changes of several relations as bytes: the names and lengths, then an Arrow record batch each.
 
 A batch is written without its schema, which the declarations say.

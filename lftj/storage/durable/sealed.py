@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Small files of JSON that tell by a checksum when they are not what was written."""
 
 from __future__ import annotations

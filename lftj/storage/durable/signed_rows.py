@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A change of one relation as an Arrow table: a sign before the values of each row, +1 where it
 came and −1 where it went. Values are values, not codes, so each reader codes them with a dictionary
 of its own.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The name that stored states carry, which is another one whenever anything that could matter is.
 
 What a state keeps is what many modules say: pages, key orders, states of heads, the order of a

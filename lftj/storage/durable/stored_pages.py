@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The segments below one path, as far as a process knows them: those that it mapped, and those that
 it writes.
 

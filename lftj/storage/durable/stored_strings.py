@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The strings of a process below a path, so that stored codes mean something to others.
 
 A process writes a file of its own. One that begins with the strings of others, since it opened a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The trees of a stored state, by number: what is written of each, and how it is found again."""
 
 from __future__ import annotations

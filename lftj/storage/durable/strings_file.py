@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The strings that one process gave codes to, in files that others map: where each ends, their
 letters, and tables that find their codes.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """States of nodes as plain data, to be opened by another process."""
 
 from __future__ import annotations

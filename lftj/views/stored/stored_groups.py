@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Stored state of group nodes: their groups, and the trees behind their functions."""
 
 from __future__ import annotations

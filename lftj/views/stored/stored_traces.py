@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sensitivity indices of a stored state, with the variable order and the key orders that they are
 about.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Stored states of nodes: support counts, groups, indices, and recursive strata with their
 iterations.
 """
