@@ -112,9 +112,9 @@ class Terms:
             case CheckedDisjunction(branches):
                 made = [replace(each, literals=self.literals(each.literals)) for each in branches]
                 return CheckedDisjunction(tuple(made))
-            case CheckedAggregate(target=target, block=block):
+            case CheckedAggregate(args=args, block=block):
                 block = replace(block, literals=self.literals(block.literals))
-                return replace(literal, target=target and self.lifted(target), block=block)
+                return replace(literal, args=tuple(map(self.lifted, args)), block=block)
         return literal
 
     def _call(self, call: FunctorCall) -> FunctorCall:

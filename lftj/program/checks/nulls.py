@@ -317,7 +317,7 @@ class _Rule:
         read = self._read(literal.block.literals, others, final=final)
         local = literal.block.local | frozenset(range(first, len(self._variables)))
         absent = read.absent | (others.bound - read.around.valued)
-        if final and literal.target is not None and may_be_null(literal.target, absent):
+        if final and any(may_be_null(each, absent) for each in literal.args):
             shown = f"what `{literal.function}` is of in a body may be NULL"
             self._refuse(shown, hint=f"{_REMEDY}, or aggregate in the head of a rule")
         return replace(literal, block=Block(read.literals, local))
