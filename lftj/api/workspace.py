@@ -119,7 +119,17 @@ class Workspace(Schemas, Files, History, Branching, Inspection, Reading, Uncopie
         columns: Carrier | None = None,
         version: str = "",
     ) -> Callable[[Callable[..., Any]], UserFunction]: ...
-    def function(self, name: Any = "", arguments: Any = None, value: Any = None, **of: Any) -> Any:
+    def function(
+        self,
+        name: Any = "",
+        arguments: Any = None,
+        value: Any = None,
+        *,
+        argument_types: Any = (),
+        result_type: Any = None,
+        columns: Any = None,
+        version: str = "",
+    ) -> Any:
         """Declare a function by its rows, `ws.function("F", {"x": int}, float)`, in rules `F[x] ==
         y`: a relation with one more column, `value`, which the arguments determine.
 
@@ -132,12 +142,24 @@ class Workspace(Schemas, Files, History, Branching, Inspection, Reading, Uncopie
         """
         if arguments is not None:
             return self._declare(function_schema(name, arguments, value), view=False)
-        if isinstance(name, str):
-            return partial(self._registered, name=name, **of)
-        return self._registered(name)
+        if not isinstance(name, str):
+            return self._registered(name)
+        made = partial(
+            UserFunction,
+            name=name,
+            argument_types=argument_types,
+            result_type=result_type,
+            columns=columns,
+            version=version,
+        )
 
-    def _registered(self, function: Any, **of: Any) -> UserFunction:
-        made = function if isinstance(function, UserFunction) else UserFunction(function, **of)
+        def registered(function: Callable[..., Any]) -> UserFunction:
+            return self._registered(made(function))
+
+        return registered
+
+    def _registered(self, function: Callable[..., Any] | UserFunction) -> UserFunction:
+        made = function if isinstance(function, UserFunction) else UserFunction(function)
         if not self._backend.bind(made):
             with self.transaction() as tx:
                 tx.add_function(made)

@@ -90,7 +90,11 @@ class Program:
         ]
         if not new:
             return
-        seen = {each.rule for each in self.sources.values()}
+        seen = {
+            self.sources[rule.source].rule
+            for stratum in self.order.strata_of({head.relation for _, head in new})
+            for rule in stratum.rules
+        }
         hint = "leave this one out, or remove the other first (ws.rules lists all)"
         errors: list[LftjError] = []
         for rule, head in new:

@@ -27,7 +27,7 @@ from lftj.engine.live.beside import Files, OtherBranches
 from lftj.engine.programs.program_change import summary
 from lftj.engine.questions.question import Questions
 from lftj.engine.versions.ancestry import MAIN
-from lftj.engine.versions.noted_work import Spent, noted
+from lftj.engine.versions.noted_work import NOTED_STEPS, Spent, noted
 from lftj.engine.versions.past import Entry, Keep, Past, keep_of
 from lftj.engine.versions.result import Result, change_result
 from lftj.engine.versions.schema_entry import schema_change
@@ -265,7 +265,7 @@ class Engine:
         version = outcome.state.database.version
         before, after = self.tip.program, outcome.state.program
         program = "" if after is before else summary(before, after)
-        works = noted(outcome.works)
+        works = noted(outcome.works) if outcome.work >= NOTED_STEPS else ()
         return Entry(version, round(time.time(), 6), message, won, lost, seconds, program, works)
 
     def news(self, outcome: Outcome) -> list[News]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from lftj.maintenance.inputs import RuleWork
 
-_STEPS, _MOST = 10_000, 8
+NOTED_STEPS, _MOST = 10_000, 8
 """Kernel steps, about a millisecond, and number of the works that the record of a commit has. Not
 seconds: what a commit writes does not depend on the machine.
 """
@@ -30,7 +30,7 @@ class Noted(NamedTuple):
 
 def noted(works: Iterable[RuleWork]) -> tuple[Noted, ...]:
     """The works that took longest, of those that took many steps; mostly none."""
-    found = [each for each in works if each.steps >= _STEPS and each.relation]
+    found = [each for each in works if each.steps >= NOTED_STEPS and each.relation]
     if not found:
         return ()
     found.sort(key=lambda each: -each.seconds)

@@ -32,6 +32,8 @@ from lftj.types.sources import is_hidden
 
 _SEARCHED_VARIABLES = 9
 """Variables up to which a body of relations without rows waits for these: any order will do."""
+_LONGEST = 64
+"""Literals that a body has at most which trees are looked for: more take longer than all else."""
 _ROWS, _VALUES, _CROWD = 1_000, 250.0, 5.0
 """Rows that a relation is taken to have of which nothing is known, values of each column, and rows
 with the value of a row drawn at random.
@@ -71,6 +73,8 @@ class DividedBody:
         variables = bits(v for atom in self.atoms for v in of_literal(atom))
         read = [atom for atom in self.atoms if isinstance(atom, CheckedAtom)]
         if len(read) < (2 if self._totals else 3) or not variables & ~self._held:
+            return None
+        if len(self.atoms) + len(self.tests) > _LONGEST:
             return None
         sizes = self._sizes(read, variables.bit_count())
         if sizes is None:

@@ -299,7 +299,7 @@ def test_unknown_types_say_what_to_write() -> None:
         type_of_python(list)
     assert str(caught.value) == (
         "error[E161]: list is not a column type\n  help: write int, float, str, bool, "
-        'datetime.date, datetime.datetime or "decimal(10,2)"'
+        'datetime.date, datetime.datetime or "decimal(10,2)"; with NULL: int | None'
     )
     for annotation in (
         "decimal(19,2)",

@@ -26,6 +26,7 @@ def test_a_ring_of_five_is_followed_from_the_edge_that_changed():
     ):  # one that goes, another, and a new node before all others
         with workspace.transaction() as transaction:
             getattr(transaction, "delete" if changed in edges else "insert")("x", [changed])
-        (done,) = workspace.profile(last=1).to_dict("records")
-        assert (done["outcome"], done["steps"] < 3000) == ("update", True)
+        done = workspace.profile(last=1).to_dict("records")
+        assert {each["outcome"] for each in done} == {"update"}
+        assert sum(each["steps"] for each in done) < 3000
     assert workspace.verify() == []
