@@ -174,7 +174,8 @@ class NormalRule:
     term per column; if any is an `AggregateTerm`, the others are the group. `source` is the id of
     the user's rule this one came from. `lead`: the variable by whose values the rule's work is
     divided, where this is one part of it: an order that begins with it repeats nothing that another
-    part does.
+    part does. `limit`: the readers of a hidden count take none from it on, so that a greater one
+    may stand as this.
     """
 
     source: int
@@ -187,6 +188,7 @@ class NormalRule:
     filters: tuple[Filter, ...] = ()
     span: Span | None = field(default=None, compare=False, repr=False)
     lead: int | None = None
+    limit: int | None = None
 
     # What every commit asks of a rule is found once.
 

@@ -16,27 +16,22 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lftj.functions.aggregates import AGGREGATES, COUNTS, TOTALS
-from lftj.functions.in_order import Place
 from lftj.heads.aggregate_shape import CallShape
-from lftj.heads.in_order import reading
 from lftj.heads.integer_sum import Totals, integer_results
 from lftj.heads.values import group_name
 from lftj.join.context import Context
 from lftj.maintenance.inputs.versions import Versions
-from lftj.program.normal_form import AggregateTerm, NormalRule, PositiveAtom, Ref
 from lftj.scantree import Tree, after_prefix
 from lftj.scantree.frozen import frozen
 from lftj.scantree.rows import contains, equal_runs, locate_ranges, sort_order, sort_rows
 from lftj.scantree.weights import ranks
 from lftj.storage.delta import Columns, Delta, no_rows
 from lftj.storage.relation import Order, RelationVersion
-from lftj.tuning import Tuning
-from lftj.tuning.aids import ORDER_BOUNDS
 from lftj.types import Type
 from lftj.views.exact_sums import backwards, cumulated, exact, sum_of, summing, sums_between
 
-_BELOW = ("<", "<=")
+BELOW = ("<", "<=")
+"""Bounds that have the least rows on their side."""
 _BEHIND = ("<=", ">")
 """Bounds whose range begins or ends behind the rows of the asked value, not before these."""
 _INT64_MAX = 2**63 - 1
@@ -50,7 +45,8 @@ class Bounded:
 
     `side`: how what is compared stands to the bound. `value`: the place in `order` of what is
     summed, or read of the `nearest` row; None of a count. `types`: those of the asked columns.
-    `head`: for each head column its place in (asked columns, result).
+    `head`: for each head column its place in (asked columns, result). `limit`: a greater count
+    stands as this one (`NormalRule.limit`).
     """
 
     relation: str
@@ -65,6 +61,7 @@ class Bounded:
     call: CallShape
     types: tuple[Type, ...]
     head: tuple[int, ...]
+    limit: int | None
 
     # ── all rows ──────────────────────────────────────────────────────────────────────────────────
     def full(self, asked: RelationVersion, rows: RelationVersion, context: Context) -> Columns:
@@ -74,11 +71,11 @@ class Bounded:
             return no_rows(len(self.head))
         context.budget.spend(tree.count + len(wanted[0]))
         first, last = self._within(*self._ends(wanted, tree.columns(range(self.width + 1))))
-        results, here = last - first, first < last
+        results, here = self._limited(last - first), first < last
         if self.value is not None:
             (values,) = tree.columns([self.value])
             if self.nearest:
-                place = last - 1 if self.side in _BELOW else first
+                place = last - 1 if self.side in BELOW else first
                 results = values[np.where(here, place, 0)]
             else:
                 results = self._checked(sums_between(values, first, last), here, wanted, context)
@@ -99,7 +96,7 @@ class Bounded:
     ) -> tuple[np.ndarray, np.ndarray]:
         """The range of the rows on the side of the bound."""
         bound = high if self.side in _BEHIND else low
-        return (begin, bound) if self.side in _BELOW else (bound, end)
+        return (begin, bound) if self.side in BELOW else (bound, end)
 
     # ── change ────────────────────────────────────────────────────────────────────────────────────
     def update(self, versions: Versions, context: Context) -> Delta:
@@ -143,7 +140,7 @@ class Bounded:
         run = np.repeat(np.arange(len(runs)), np.diff(np.append(runs, len(keys[0]))))
         at = ranks(asked, keys, len(keys[0]), behind=self.side in ("<", ">="))
         groups = [column[runs] for column in keys[: self.width]]
-        below = self.side in _BELOW
+        below = self.side in BELOW
         edge = self._ranks(asked, groups, len(runs), behind=below)
         first, end = at.copy(), at.copy()
         if below:
@@ -152,6 +149,13 @@ class Bounded:
         else:
             first[1:], first[runs] = at[:-1], edge
             steps = [cumulated(step[::-1], *backwards(runs, run))[::-1] for step in steps]
+        if self.limit is not None:
+            few, pages = self._few(versions, asked, groups, edge, self.limit)
+            context.budget.spend(pages)
+            if below:
+                end = np.minimum(end, few[run])
+            else:
+                first = np.maximum(first, few[run])
         some = np.flatnonzero((end > first) & ((steps[0] != 0) | (steps[1] != 0)))
         numbers = _ranges(first[some], end[some])
         context.budget.spend((asked.height + 1) * 2 * len(at) + len(numbers))
@@ -164,20 +168,47 @@ class Bounded:
         if delta is None or not asked.count:
             return no_rows(len(self.asked_order)), []
         keys, _ = self._steps(delta)
-        count, below, groups = len(keys[0]), self.side in _BELOW, keys[: self.width]
-        behind = self.side in ("<", ">=")
-        at = ranks(asked, keys, count, behind=behind)
+        count, below, groups = len(keys[0]), self.side in BELOW, keys[: self.width]
+        at = ranks(asked, keys, count, behind=self.side in ("<", ">="))
         end = self._ranks(asked, groups, count, behind=below)
         place = ranks(tree, keys, count, behind=below) - (not below)
-        edge = self._ranks(tree, groups, count, behind=below)
-        known = np.flatnonzero(place < edge if below else place >= edge)
-        if len(known):
-            others = tree.numbered(place[known], range(self.width + 1))
-            end[known] = ranks(asked, others, len(known), behind=behind)
+        end = self._places(asked, tree, place, groups, end)
         first, end = (at, end) if below else (end, at)
         (numbers,) = sort_rows([_ranges(first, np.maximum(first, end))])
         context.budget.spend((asked.height + tree.height + 2) * 2 * count + len(numbers))
         return asked.numbered(numbers, range(len(self.asked_order))), []
+
+    def _few(
+        self, versions: Versions, asked: Tree, groups: Columns, edge: np.ndarray, limit: int
+    ) -> tuple[np.ndarray, int]:
+        """The position in `asked` up to which, or from which, counts are below the limit before or
+        after, by groups, `edge` where all are; and the pages opened.
+        """
+        below, found, pages = self.side in BELOW, list[np.ndarray](), 0
+        for version in (versions.old[self.rows], versions[self.rows]):
+            tree = version.tree(self.order)
+            near = self._ranks(tree, groups, len(edge), behind=not below)
+            place = near + limit - 1 if below else near - limit
+            found.append(self._places(asked, tree, place, groups, edge))
+            pages += (asked.height + 3 * tree.height + 4) * len(edge)
+        return (np.maximum if below else np.minimum)(*found), pages
+
+    def _places(
+        self, asked: Tree, tree: Tree, place: np.ndarray, groups: Columns, otherwise: np.ndarray
+    ) -> np.ndarray:
+        """The positions in `asked` of values of numbered rows; others where a group has no such
+        row.
+        """
+        count, below, found = len(place), self.side in BELOW, otherwise.copy()
+        edge = self._ranks(tree, groups, count, behind=below)
+        known = np.flatnonzero(place < edge if below else place >= edge)
+        if len(known):
+            values = tree.numbered(place[known], range(self.width + 1))
+            found[known] = ranks(asked, values, len(known), behind=self.side in ("<", ">="))
+        return found
+
+    def _limited(self, counts: np.ndarray) -> np.ndarray:
+        return counts if self.limit is None else np.minimum(counts, self.limit)
 
     def _steps(self, delta: Delta) -> tuple[Columns, Columns]:
         """The changed values by groups, ascending, with the numbers and sums of the rows won."""
@@ -205,11 +236,11 @@ class Bounded:
         self, tree: Tree, wanted: Columns, context: Context
     ) -> tuple[np.ndarray, np.ndarray]:
         """Mark the asked rows that have some rows on the side of the bound; their numbers."""
-        count, below = len(wanted[0]), self.side in _BELOW
+        count, below = len(wanted[0]), self.side in BELOW
         bound = ranks(tree, wanted[: self.width + 1], count, behind=self.side in _BEHIND)
         edge = self._ranks(tree, wanted[: self.width], count, behind=not below)
         context.budget.spend((tree.height + 1) * 2 * count)
-        found = bound - edge if below else edge - bound
+        found = self._limited(bound - edge if below else edge - bound)
         return found > 0, found
 
     def _computed(
@@ -220,7 +251,7 @@ class Bounded:
         if self.value is None or not here.any():
             return here, found
         if self.nearest:
-            some, below = np.flatnonzero(here), self.side in _BELOW
+            some, below = np.flatnonzero(here), self.side in BELOW
             bound = ranks(tree, wanted[: self.width + 1], len(here), behind=self.side in _BEHIND)
             found[some] = tree.numbered(bound[some] - below, [self.value])[0]
             context.budget.spend((tree.height + 1) * 2 * len(here))
@@ -230,7 +261,7 @@ class Bounded:
             key = [int(column[row]) for column in wanted[: self.width + 1]]
             bound = after_prefix(key) if self.side in _BEHIND else key
             group = key[: self.width]
-            ends = (group or None, bound) if self.side in _BELOW else (bound, after_prefix(group))
+            ends = (group or None, bound) if self.side in BELOW else (bound, after_prefix(group))
             totals[row] = tree.scan(summing(self.value), *ends)
         context.budget.spend((tree.height + 1) * 2 * len(found))
         return here, self._checked(totals, here, wanted, context)
@@ -281,93 +312,3 @@ def _ranges(first: np.ndarray, end: np.ndarray) -> np.ndarray:
     """The numbers of ranges, one after the other."""
     sizes = end - first
     return np.arange(int(sizes.sum())) + np.repeat(first - (np.cumsum(sizes) - sizes), sizes)
-
-
-# ── recognition ───────────────────────────────────────────────────────────────────────────────────
-def bounded_of(rule: NormalRule, tuning: Tuning) -> Bounded | None:
-    """Reader of a rule's head from two key orders, if it can be read so: one count, or sum of
-    whole numbers or decimals, or the row that is next, over the rows of one relation which a single
-    comparison bounds by a row of another one, that the head has whole.
-
-    Texts stand in the order of their codes; sums of floats are rounded once, from exact ones.
-    """
-    calls = [term for term in rule.head if isinstance(term, AggregateTerm)]
-    if ORDER_BOUNDS in tuning.without or len(calls) != 1 or len(rule.atoms) != 2:
-        return None
-    if rule.negated or rule.assignments or len(rule.filters) != 1 or rule.lead is not None:
-        return None
-    (call,), group = calls, set(rule.group)
-    found = [atom for atom in rule.atoms if _columns(atom).keys() == group]
-    if not _takes(call, rule) or len(found) != 1:
-        return None
-    asked, test = found[0], rule.filters[0]
-    rows = rule.atoms[asked is rule.atoms[0]]
-    if isinstance(test.left, Ref) and test.left.variable in group:
-        test = test.turned
-    if not (isinstance(test.left, Ref) and isinstance(test.right, Ref)):
-        return None
-    return _made(rule, call, asked, rows, test.left.variable, test.operator, test.right.variable)
-
-
-def _made(
-    rule: NormalRule,
-    call: AggregateTerm,
-    asked: PositiveAtom,
-    rows: PositiveAtom,
-    compared: int,
-    side: str,
-    bound: int,
-) -> Bounded | None:
-    of_asked, of_rows = _columns(asked), _columns(rows)
-    shared = [variable for variable in of_asked if variable in of_rows]
-    nearest = reading(call.function) is not None
-    values = [arg.variable for arg in call.args[:1]]
-    inside = {compared, *values} <= of_rows.keys() - of_asked.keys()
-    if side not in ("<", "<=", ">", ">=") or not inside or bound not in of_asked.keys() - {*shared}:
-        return None
-    if any(rule.variables[each].type.name == "str" for each in (compared, *values)):
-        return None
-    if nearest and (call.args[1:] != (Ref(compared),) or not _is_near(call.function, side)):
-        return None
-    wanted = list(dict.fromkeys((*shared, bound, *of_asked)))
-    listed = list(dict.fromkeys((*shared, compared, *values, *of_rows)))
-    return Bounded(
-        rule.relation,
-        asked.relation,
-        tuple(of_asked[variable] for variable in wanted),
-        rows.relation,
-        tuple(of_rows[variable] for variable in listed),
-        len(shared),
-        side,
-        listed.index(values[0]) if values else None,
-        nearest,
-        CallShape(call.function, (), tuple(rule.variables[v].type for v in values), call.type),
-        tuple(rule.variables[variable].type for variable in wanted),
-        tuple(
-            wanted.index(term.variable) if isinstance(term, Ref) else len(wanted)
-            for term in rule.head
-        ),
-    )
-
-
-def _takes(call: AggregateTerm, rule: NormalRule) -> bool:
-    """Test for a count, a sum of what is added exactly in any order, or the value of a row."""
-    if call.function in COUNTS or reading(call.function) is not None:
-        return True
-    if call.function not in TOTALS or AGGREGATES[call.function].divided:
-        return False
-    return rule.variables[call.args[0].variable].type.name in ("int", "decimal")
-
-
-def _is_near(function: str, side: str) -> bool:
-    """Test for the last row below a bound, or the first one above it."""
-    read = reading(function)
-    return read is not None and read.place is (Place.LAST if side in _BELOW else Place.FIRST)
-
-
-def _columns(atom: PositiveAtom) -> dict[int, int]:
-    """The columns of an atom by their variables; none where one has a constant, or a variable
-    repeats.
-    """
-    found = {arg.variable: column for column, arg in enumerate(atom.args) if isinstance(arg, Ref)}
-    return found if len(found) == len(atom.args) else {}

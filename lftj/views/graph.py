@@ -19,7 +19,8 @@ from lftj.program.stratification import Stratification
 from lftj.scantree.frozen import frozen
 from lftj.tuning import Tuning
 from lftj.views.arms import Arm, BoundedArm, ExtremesArm, FunctorArm, GroupArm, JoinArm
-from lftj.views.bounded import Bounded, bounded_of
+from lftj.views.bounded import Bounded
+from lftj.views.bounded_rules import bounded_of
 from lftj.views.extremes import Extremes, extremes_of
 from lftj.views.families import Families, Reader
 from lftj.views.family import Family, Pattern

@@ -19,7 +19,10 @@ from lftj.tuning.aids import ORDER_BOUNDS
 
 Facts = dict[str, set[tuple[Any, ...]]]
 SIDES = ("<", "<=", ">", ">=")
-VIEWS = ("ranked", "running", "both", "counted", "summed", "before", "behind", "next")
+VIEWS = (
+    "ranked", "running", "both", "counted", "summed", "before", "behind", "next", "few", "placed",
+    "total", "second", "several",
+)  # fmt: skip
 
 SMALL = st.integers(-2, 3)
 FLOATS = st.sampled_from([0.1, -2.5, 0.0, math.inf, -math.inf])
@@ -54,6 +57,11 @@ def program(side: str) -> str:
         .decl before(x: number, t: number, n: number)
         .decl behind(g: symbol, t: float, n: decimal(9,2))
         .decl next(t: number, g: symbol, n: number)
+        .decl few(x: number, t: number)
+        .decl placed(g: symbol, x: number, n: number)
+        .decl total(g: symbol, n: number)
+        .decl second(x: number)
+        .decl several(x: number)
         ranked(x, t, n) :- s(x, t), n = count : {{ s(_, u), u {side} t }}.
         running(x, t, n) :- s(x, t), n = sum y : {{ s(y, u), u {side} t }}.
         both(g, t, n, m) :- q(g, _, t, _), n = count : {{ q(g, _, u, _), u {side} t }},
@@ -63,6 +71,11 @@ def program(side: str) -> str:
         before(x, t, n) :- s(x, t), n = last(y, u) : {{ s(y, u), u {side} t }}.
         behind(g, t, n) :- q(g, _, t, _), n = first(d, u) : {{ q(g, _, u, d), u {side} t }}.
         next(t, g, {near}(z, u)) :- asked(g, t), told(g, u, z), t {side} u.
+        few(x, t) :- s(x, t), count : {{ s(_, u), u {side} t }} < 2.
+        placed(g, x, n) :- q(g, x, t, _), n = 1 + count : {{ q(g, _, u, _), u {side} t }}, n <= 2.
+        total(g, sum(t)) :- asked(g, t), count : {{ told(g, u, _), u {side} t }} < 3.
+        second(x) :- s(x, t), 1 = count : {{ s(_, u), u {side} t }}.
+        several(x) :- s(x, t), !( count : {{ s(_, u), u {side} t }} < 2 ).
     """
 
 
@@ -122,7 +135,8 @@ def test_many_rows_are_read_off_key_orders(side: str, tmp_path: Path) -> None:
         done = {name for name, strategy in profiled(workspace, "strategy").items()
             if strategy == ORDER_BOUNDS}  # fmt: skip
         near = {"rule6#last1"} if side in ("<", "<=") else {"rule7#first1"}
-        assert {"counted", "summed", "next", "rule1#count1", "rule2#sum1", *near} <= done
+        few = {f"rule{number}#count1" for number in (1, *range(9, 14))}
+        assert {"counted", "summed", "next", "rule2#sum1", *few, *near} <= done
 
 
 def test_a_changed_row_costs_what_it_changes() -> None:
@@ -133,6 +147,30 @@ def test_a_changed_row_costs_what_it_changes() -> None:
         workspace.load("s", [(0, 20_001)])
         assert profiled(workspace, "steps")["rule1#count1"] < 50
         assert (0, 20_001, 20_000) in workspace["ranked"].fetchall()
+
+
+@pytest.mark.parametrize("limit", ["count : C < 10", "n = 1 + count : C, n <= 10"])
+def test_counts_are_followed_up_to_a_limit(limit: str) -> None:
+    """A row at the top of a group moves all counts, and the ten that somebody reads."""
+    many, body = 20_000, limit.replace("C", "{ sale(s, _, b), b > a }")
+    with lftj.connect() as workspace:
+        workspace.add_rules(f"""
+            .decl sale(s: symbol, d: number, a: number)
+            .decl best(s: symbol, d: number)
+            best(s, d) :- sale(s, d, a), {body}.
+        """)
+        workspace.load("sale", [("a", n, n) for n in range(many)])
+        for verb in ("insert", "delete"):
+            with workspace.transaction() as tx:
+                getattr(tx, verb)("sale", [("a", many, many)])
+            rows = workspace.profile(last=1).df()
+            hidden = rows[rows["relation"] == "rule1#count1"].iloc[0]
+            assert hidden["strategy"] == ORDER_BOUNDS
+            assert hidden["head_changes"] <= 20
+            assert hidden["steps"] <= 20 * math.log2(many) + 5 * hidden["head_changes"]
+        assert sorted(workspace["best"].fetchall()) == [("a", n) for n in range(many - 10, many)]
+        assert f"holds: {many - 6} = count" in str(workspace.why_not("best", ("a", 5)))
+        assert workspace.verify() == []
 
 
 def test_sums_beyond_their_type_name_the_bound() -> None:

@@ -31,6 +31,7 @@ from lftj.program.rewrites.conjunctive_rules import conjunctive_rules
 from lftj.program.rewrites.disjunctions import alternatives, united
 from lftj.program.rewrites.functor_calls import functor_calls
 from lftj.program.rewrites.independent_parts import independent_parts
+from lftj.program.rewrites.limits import limited
 from lftj.program.rewrites.listing import listing, shown_names
 from lftj.program.rewrites.max_as_min import max_as_min
 from lftj.program.rewrites.negations import extreme_negations, negations
@@ -233,7 +234,8 @@ def normalize(
     Raises DeclarationError (E166, E168).
     """
     program = _last(RuleProgram.of(rule, source, known, cycle, taken))
-    return NormalizedRule((*program.hidden_rules, *program.rules), tuple(program.schemas))
+    rules = limited((*program.hidden_rules, *program.rules))
+    return NormalizedRule(tuple(rules), tuple(program.schemas))
 
 
 def steps(program: RuleProgram) -> Iterator[tuple[Pass, RuleProgram]]:
