@@ -268,6 +268,12 @@ JOINS = {
         (2, None), (3, 8), (4, None)
     },
     "j(c, a) :- (order(c, a))?, customer(c), is_null(a).": {(4, None)},
+    "j(c, a) :- customer(c), (a = max b : { order(c, b) })?.": {
+        (1, 20), (2, 7), (3, 30), (4, None)
+    },
+    "j(c, a) :- order(c, b), (a = last(d, d) : { order(c, d), d < b })?.": {
+        (1, None), (1, 5), (2, None), (3, None)
+    },
 }  # fmt: skip
 
 
@@ -308,6 +314,7 @@ REFUSED = {
     "j(y) :- r(_, y).": ("E134", "column `x` of `j` is int, and may be NULL here"),
     "j(sum(y)) :- r(_, y).": ("E134", "column `x` of `j` is int, and may be NULL here"),
     "h(1, s) :- s = sum y : { r(_, y) }.": ("E134", "what `sum` is of in a body may be NULL"),
+    "j(s) :- s = last(x, y) : { r(x, y) }.": ("E134", "what `last` is of in a body may be NULL"),
     "j(x) :- r(x, y), choice((y), (x)).": ("E134", "`y` may be NULL, and is chosen by"),
     "j(x) :- p(x), is_null(y).": ("E142", "nothing says which type `y` has"),
     "j(x) :- p(x), (r(x, x))?.": ("E140", "binds no variable of its own"),
