@@ -55,7 +55,21 @@ LIKE = (
     '_: match("PROMO.*", s)'
 )
 _DAYS = "dates and timestamps are moved by days: d + days(7)"
+_RANK = "count the rows before: 1 + count : { r(g, u), u > x } next to r(g, x)"
+_RUNNING = "add up the rows before: sum y : { r(u, y), u <= t } next to r(t, _)"
+LIMIT = "ask how many rows are before: count : { r(g, u), u > x } < 10 next to r(g, x)"
+_WINDOWS: dict[str, str] = {
+    "rank": _RANK,
+    "row_number": f"{_RANK}; and of ties: + count : {{ r(g, v, x), v < y }}",
+    "dense_rank": "count the different values before: 1 + count : { values(g, u), u > x } with "
+    "values(g, x) :- r(g, x, _)",
+    **dict.fromkeys(("running_sum", "cumsum", "cum_sum"), _RUNNING),
+    "lag": "take the last row before: last(y, u) : { r(u, y), u < t } next to r(t, _)",
+    "lead": "take the first row behind: first(y, u) : { r(u, y), u > t } next to r(t, _)",
+    **dict.fromkeys(("top", "top_k", "topk", "top_n", "nlargest"), LIMIT),
+}
 OF_SQL: dict[str, str] = {
+    **_WINDOWS,
     "dateadd": _DAYS,
     "date_add": _DAYS,
     "date_part": "write year(date), month(date) or day(date)",

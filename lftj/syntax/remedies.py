@@ -8,7 +8,7 @@ import re
 from lark import Token
 
 from lftj.functions.aggregates import IN_BRACES
-from lftj.syntax.functors import LIKE
+from lftj.syntax.functors import LIKE, LIMIT
 
 _RULE = "a rule is written head :- body."
 _NOT_EQUAL = "inequality is written `!=`"
@@ -54,6 +54,10 @@ _SQL_WRITES = (
     "this reads like SQL: rows come and go in Python, ws.load(r, rows), tx.delete(r, rows); "
     ".decl r(x: number) declares a relation"
 )
+_WINDOW = (
+    "a window is an aggregate next to a bound: t = sum b : { r(s, e, b), e <= d } next to "
+    "r(s, d, _)"
+)
 _WORDS_INSTEAD = {
     **dict.fromkeys(("select", "from", "with"), _SQL),
     **dict.fromkeys(
@@ -74,6 +78,8 @@ _WORDS_INSTEAD = {
         for name in each.of_sql
     },
     "like": LIKE,
+    **dict.fromkeys(("over", "partition"), _WINDOW),
+    "limit": LIMIT,
     "between": "write both comparisons: 1 <= x, x <= 5",
     "distinct": "rows are distinct as they are; the different values of a column are counted by "
     "count_distinct(x)",

@@ -170,3 +170,26 @@ def test_sql_is_told_how_it_is_said_here(text: str):
             match=r"this reads like SQL: rows (are asked for by|come and go in Python)",
         ):
             take(text)
+
+
+@pytest.mark.parametrize(
+    ("rule", "hint"),
+    [
+        ("n(x) :- r(y), x = rank(y).", "1 + count : { r(g, u), u > x }"),
+        ("n(rank(x)) :- r(x).", "1 + count : { r(g, u), u > x }"),
+        ("n(row_number()) :- r(x).", "+ count : { r(g, v, x), v < y }"),
+        ("n(Dense_Rank(x)) :- r(x).", "values(g, x) :- r(g, x, _)"),
+        ("n(lag(x, 1)) :- r(x).", "last(y, u) : { r(u, y), u < t }"),
+        ("n(lead(x)) :- r(x).", "first(y, u) : { r(u, y), u > t }"),
+        ("n(cumsum(x)) :- r(x).", "sum y : { r(u, y), u <= t }"),
+        ("n(top(10, x)) :- r(x).", "count : { r(g, u), u > x } < 10"),
+        ("n(x) :- r(x) limit 10.", "count : { r(g, u), u > x } < 10"),
+        ("n(sum(x)) over (x) :- r(x).", "sum b : { r(s, e, b), e <= d }"),
+    ],
+)
+def test_windows_of_sql_are_told_how_they_are_said_here(rule: str, hint: str):
+    ws = lftj.connect()
+    ws.relation("r", {"x": int})
+    with pytest.raises(lftj.ProgramErrors) as caught:
+        ws.add_rules(f".decl n(x: number)\n{rule}")
+    assert hint in (caught.value.errors[0].hint or "")
