@@ -5,17 +5,15 @@ facts are read.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lftj.cli.directives import check_directives, directives_of, ignored_parameters
+from lftj.cli.doubts import doubts
 from lftj.cli.run import read_program
 from lftj.program.normal_form import Stratum
 from lftj.program.stratification import StratifiedProgram
-from lftj.syntax import tree
-from lftj.syntax.depth import children
 
 if TYPE_CHECKING:
     from lftj.explain.plans.plan_report import PlanReport
@@ -79,39 +77,12 @@ def report(text: str, name: str | None = None, *, passes: bool = False) -> str:
         _plan(plan_report(engine, state, handle, _unknown_sizes(), passes)) for handle in handles
     ]
     counted = f"{_count(relations, 'relation')}, {_count(len(sources), 'rule')}, no errors"
-    warnings = [_lone(each) for each in lone_variables(parsed)]
+    warnings = list(map(str, doubts(parsed)))
     warnings += [f"warning: {each}" for each in ignored_parameters(directives_of(parsed))]
     if warnings:
         counted += f", {_count(len(warnings), 'warning')}"
     strata = "strata\n" + describe_strata(program.stratified)
     return "\n\n".join([counted, *warnings, strata, *plans])
-
-
-def lone_variables(program: tree.ParsedProgram) -> Iterator[tree.Variable]:
-    """Variables that stand once in their rule, in the order of the text: often one that another was
-    to be, in whose place the rule has a cross product. Names that begin with `_` are meant so.
-    """
-    for rule in program.clauses:
-        if isinstance(rule, tree.Rule):
-            found = [node for node in _below(rule) if isinstance(node, tree.Variable)]
-            times = Counter(each.name for each in found)
-            yield from (
-                each for each in found if times[each.name] == 1 and not each.name.startswith("_")
-            )
-
-
-def _below(node: tree.Node) -> Iterator[tree.Node]:
-    yield node
-    for child in children(node):
-        yield from _below(child)
-
-
-def _lone(variable: tree.Variable) -> str:
-    place = f"{variable.span}: " if variable.span else ""
-    caret = variable.span.caret() if variable.span else ""
-    warning = f"{place}warning: variable `{variable.name}` occurs once in its rule"
-    help_ = "  help: write `_` where any value will do"
-    return "\n".join(filter(None, (warning, caret, help_)))
 
 
 def _unknown_sizes() -> Statistics:

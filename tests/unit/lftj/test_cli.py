@@ -389,6 +389,49 @@ def test_check_warns_of_variables_that_occur_once(
     assert "_any" not in out.partition("strata")[0].replace(text.splitlines()[2], "")
 
 
+DOUBTS = {
+    "n(c, k) :- o(_, c, _), k = count : { o(_, c, d) }.": "of which several may have one `d`",
+    "n(c, count()) :- o(_, c, d).": "count_distinct(d) counts the different ones",
+    "n(c, k) :- o(_, c, _), k = count : { o(_, c, _) }.": None,
+    "n(c, k) :- o(_, c, _), k = count : { o(_, c, d), d > 2 }.": None,
+    "n(c, k) :- o(_, c, _), k = count_distinct d : { o(_, c, d) }.": None,
+    "n(c, k) :- o(_, c, _), k = sum d : { p(c, d) }.": "`sum` takes each `d` of a group once: rows "
+    "of `p` that are equal are one row",
+    "n(c, sum(d)) :- p(c, d).": "keep `_` in `p`, or aggregate where it is left out",
+    "n(c, quantile_disc(d, 0.5)) :- q(c, d), o(_, c, _).": None,
+    "n(c, quantile_disc(d, 0.5)) :- q(c, d).": "keep `i` in `q`",
+    "n(c, sum(d)) :- o(_, c, d).": None,
+    "n(c, sum(d)) :- all(_, c, d).": None,
+    "n(c, sum(d * i)) :- all(i, c, d).": None,
+    "n(c, max(d)) :- p(c, d).": None,
+    "n(1, k) :- k = sum d : { p(_, d) }.": None,
+}
+
+
+@pytest.mark.parametrize("rule", DOUBTS)
+def test_check_warns_of_rows_that_count_otherwise_than_many_think(
+    rule: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "doubt.dl").write_text(
+        f"""
+        .decl o(id: number, c: number, d: number)
+        .decl p(c: number, d: number)
+        .decl q(c: number, d: number)
+        .decl all(id: number, c: number, d: number)
+        .decl n(c: number, k: number)
+        p(c, d) :- o(_, c, d).
+        q(c, d) :- o(i, c, d), i > 3.
+        all(i, c, d) :- o(i, c, d).
+        {rule}
+        """,
+        encoding="utf-8",
+    )
+    assert main(["check", "doubt.dl"]) == 0
+    out, expected = capsys.readouterr().out, DOUBTS[rule]
+    assert (expected or "no errors\n") in out
+    assert out.count("warning: ") == (expected is not None)
+
+
 def test_check_prints_all_errors(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert (
         main(
