@@ -373,6 +373,8 @@ def _of(*states: StateKind) -> frozenset[str]:
 COUNTS, TOTALS, TEXTS, GREATEST = map(
     _of, (StateKind.COUNT, StateKind.TOTAL, StateKind.TEXTS, StateKind.GREATEST)
 )
+COUNTING = frozenset({COUNT.name, COUNT_DISTINCT.name})
+"""Aggregates that are 0 of a group in which nothing but NULL is counted; others are NULL there."""
 EXTREMES = _of(StateKind.LEAST, StateKind.GREATEST)
 """The aggregates by the state of a group."""
 

@@ -137,7 +137,7 @@ NOTHING: Value = _Nothing()
 
 def fold(function: str, rows: Arguments, users: Mapping[str, UserFold]) -> Value:
     """The aggregate over the argument tuples of all assignments of a group that hold no NULL; of
-    nothing but these NULL. NOTHING where the group has no result.
+    nothing but these NULL, or none counted. NOTHING where the group has no result.
     """
     there = [row for row in rows if None not in row]
     if function == "count":
@@ -145,7 +145,7 @@ def fold(function: str, rows: Arguments, users: Mapping[str, UserFold]) -> Value
     if not rows:
         return OF_NOTHING.get(function, NOTHING)
     if not there:
-        return None
+        return 0 if function in OF_INTS else None
     rows = there
     if function in users:
         return users[function](rows)

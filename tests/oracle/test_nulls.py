@@ -84,11 +84,13 @@ BINDING = (
 def rules(draw: Draw) -> str:
     """A rule for `h`, whose two columns are optional."""
     second = draw(terms())
-    aggregate = draw(st.sampled_from(["", "", "sum", "min", "max", "count"]))
+    aggregate = draw(
+        st.sampled_from(["", "", "sum", "min", "max", "count", "count_distinct", "last"])
+    )
     body = [draw(st.sampled_from(BINDING))]
     body += draw(st.lists(literals(nested=not aggregate), max_size=3))
     if aggregate:
-        second = f"{aggregate}({second})"
+        second = f"{aggregate}({second}{', w' * (aggregate == 'last')})"
         body += draw(st.sampled_from([[], ["(a(x, v), b(v))?"], ["(a(y, x) ; b(x))"]]))
     return f"h({draw(terms())}, {second}) :- {', '.join(body)}."
 

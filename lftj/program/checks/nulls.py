@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from lftj.errors import LftjError, TypeClashError, ValueRangeError
-from lftj.functions.aggregates import EXTREMES
+from lftj.functions.aggregates import COUNTING, EXTREMES
 from lftj.functions.nulls import NO_NULL
 from lftj.program.bindings import NONE, Variables, bound_by, of_expressions
 from lftj.program.checked import (
@@ -364,11 +364,11 @@ class _Rule:
         if isinstance(arg, CheckedHeadAggregate):
             args = tuple(self._terms.lifted(each) for each in arg.args)
             optional = any(may_be_null(each, self._absent) for each in arg.args)
-            given = arg.type.or_null if optional and arg.function != "count" else arg.type
+            given = arg.type.or_null if optional and arg.function not in COUNTING else arg.type
             if type.optional and not optional and may_have_code(given):
                 if arg.function in EXTREMES:
                     args = (self._without_code(args[0], read),)
-                elif arg.function != "count":
+                elif arg.function not in COUNTING:
                     given = given.or_null
             made: Expression | CheckedHeadAggregate = replace(arg, args=args, type=given)
         else:

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from lftj.functions.aggregates import AGGREGATES, StateKind
+from lftj.functions.aggregates import AGGREGATES, COUNTING, StateKind
 from lftj.functions.nulls import NO_NULL
 from lftj.program.checked import (
     Block,
@@ -34,23 +34,25 @@ from lftj.types import INT, Type
 
 def null_aggregates(program: RuleProgram) -> RuleProgram:
     """Heads that aggregate what may be NULL."""
-    if program.open or not any(map(_concerned, program.heads)):
+    variables = program.variables
+    heads = [_counting_rows(head, variables) for head in program.heads]
+    concerned = [any(_of_null(arg, variables) for arg in head.args) for head in heads]
+    if program.open or (heads == list(program.heads) and not any(concerned)):
         return program
     draft = program.copy()
-    heads = [_counting_rows(head, program.variables) for head in program.heads]
-    draft.heads = tuple(head for head in heads if not _concerned(head))
-    for head in heads:
-        if _concerned(head):
+    draft.heads = tuple(h for h, split in zip(heads, concerned, strict=True) if not split)
+    for head, split in zip(heads, concerned, strict=True):
+        if split:
             _Split(draft, head).define()
     return draft
 
 
-def _concerned(head: CheckedHead) -> bool:
-    return any(map(_of_null, head.args))
-
-
-def _of_null(arg: Expression | CheckedHeadAggregate) -> bool:
-    return isinstance(arg, CheckedHeadAggregate) and (arg.type.optional or bool(_counted(arg)))
+def _of_null(arg: Expression | CheckedHeadAggregate, variables: Sequence[RuleVariable]) -> bool:
+    """Recognise an aggregate of what may be NULL."""
+    if not isinstance(arg, CheckedHeadAggregate):
+        return False
+    counts = arg.function in COUNTING
+    return arg.type.optional or (counts and any(_type(e, variables).optional for e in arg.args))
 
 
 def _counting_rows(head: CheckedHead, variables: Sequence[RuleVariable]) -> CheckedHead:
@@ -86,12 +88,12 @@ class _Split:
     def define(self) -> None:
         """Open the definitions."""
         aggregates = [arg for arg in self._head.args if isinstance(arg, CheckedHeadAggregate)]
-        plain = [arg for arg in aggregates if not _of_null(arg)]
+        plain = [arg for arg in aggregates if not _of_null(arg, self._draft.variables)]
         results: dict[int, Expression] = {}
         read: list[CheckedLiteral] = []
         if plain:
             read.append(self._of_all(plain, results))
-        waiting = [arg for arg in aggregates if _of_null(arg)]
+        waiting = [arg for arg in aggregates if _of_null(arg, self._draft.variables)]
         while waiting:
             alike = [arg for arg in waiting if arg.args == waiting[0].args]
             waiting = [arg for arg in waiting if arg.args != alike[0].args]
@@ -170,12 +172,12 @@ class _Split:
         NULL.
         """
         of_int = aggregate.type.name == "int" and not aggregate.type.unsigned
-        if not of_int or aggregate.function == "count":
+        if not of_int or aggregate.function in COUNTING:
             return result
         return Apply(NO_NULL, (result,), aggregate.type.required)
 
     def _of_nothing(self, aggregate: CheckedHeadAggregate, result: Ref) -> Expression:
-        return Value(0, INT) if aggregate.function == "count" else Value(None, aggregate.type)
+        return Value(0, INT) if aggregate.function in COUNTING else Value(None, aggregate.type)
 
     def _equal(self, whole: Sequence[Ref], values: Sequence[Expression]) -> list[Filter]:
         return [Filter("=", ref, value) for ref, value in zip(whole, values, strict=True)]

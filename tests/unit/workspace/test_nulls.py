@@ -244,6 +244,11 @@ GROUPS = {
     "h(count(y), sum(y)) :- g(_, y).": {(3, 13)},
     "h(x, sum(y)) :- g(x, y), x > 9.": set[Any](),
     "h(x, s) :- g(x, _), s = sum y : { g(x, y), !is_null(y) }.": {(1, 0), (2, 12), (3, 1)},
+    "h(1, s) :- s = arg_max(x, y) : { g(x, y), !is_null(y) }.": {(1, 2)},
+    "h(1, arg_min(x, y)) :- g(x, y).": {(1, 3)},
+    "h(x, last(y, y)) :- g(x, y).": {(1, None), (2, 7), (3, 1)},
+    "h(x, count_distinct(y)) :- g(x, y).": {(1, 0), (2, 2), (3, 1)},
+    "h(count_distinct(x), count_distinct(y)) :- g(x, y).": {(3, 3)},
 }
 
 
@@ -315,6 +320,10 @@ REFUSED = {
     "j(sum(y)) :- r(_, y).": ("E134", "column `x` of `j` is int, and may be NULL here"),
     "h(1, s) :- s = sum y : { r(_, y) }.": ("E134", "what `sum` is of in a body may be NULL"),
     "j(s) :- s = last(x, y) : { r(x, y) }.": ("E134", "what `last` is of in a body may be NULL"),
+    "h(1, s) :- s = arg_max(x, y) : { r(x, y) }.": (
+        "E134",
+        "what `arg_max` is of in a body may be",
+    ),
     "j(x) :- r(x, y), choice((y), (x)).": ("E134", "`y` may be NULL, and is chosen by"),
     "j(x) :- p(x), is_null(y).": ("E142", "nothing says which type `y` has"),
     "j(x) :- p(x), (r(x, x))?.": ("E140", "binds no variable of its own"),
