@@ -74,6 +74,13 @@ def is_null(expression: object) -> bool:
     return isinstance(expression, Value) and expression.value is None
 
 
+def not_null(condition: Filter) -> int | None:
+    """The variable of a test `v > NULL`; None for any other comparison."""
+    if condition.operator == ">" and is_null(condition.right) and isinstance(condition.left, Ref):
+        return condition.left.variable
+    return None
+
+
 # ── parts of a rule ───────────────────────────────────────────────────────────────────────────────
 @frozen(slots=True)
 class RuleVariable:

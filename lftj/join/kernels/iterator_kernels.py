@@ -20,6 +20,7 @@ from lftj.join.kernels.layout_kernels import (
     PART_STATE,
     PART_STATES,
     PART_TABLE,
+    PART_VALUED,
     PARTS,
     POSITION,
     PROBE_FIRST,
@@ -31,10 +32,12 @@ from lftj.join.kernels.layout_kernels import (
     RUN_END,
     START,
     STEPS,
+    VALUED,
 )
 from lftj.join.kernels.window_kernels import last_value
 from lftj.scantree.jit import compiled, inlined, load, store
 from lftj.scantree.seek_kernels import END, leaf_at, seek_after, seek_lub, step, value_at
+from lftj.types import NULL_CODE
 
 
 @inlined
@@ -56,8 +59,10 @@ def part_state(state, part):
 
 
 @compiled
-def open_roots(plan, state):
-    """Give the parts that are the first column of their key order their range: the whole tree."""
+def open_roots(memory, plan, state):
+    """Give the parts that are the first column of their key order their range: the whole tree, or
+    what is behind the rows with NULL, which is the least value.
+    """
     for part in range(load(plan, PARTS)):
         record = part_record(plan, part)
         if load(plan, record + PART_COLUMN) == 0:
@@ -66,6 +71,13 @@ def open_roots(plan, state):
                 part_state(state, part) + LIMIT,
                 END if load(plan, record + PART_ROOT) != 0 else 0,
             )
+    for part in range(load(plan, VALUED)):
+        record = part_record(plan, part)
+        at = part_state(state, part)
+        start, limit = load(state, at + START), load(state, at + LIMIT)
+        if load(plan, record + PART_VALUED) != 0 and start < limit:
+            root, height = load(plan, record + PART_ROOT), load(plan, record + PART_HEIGHT)
+            store(state, at + START, seek_after(memory, root, height, start, limit, 0, NULL_CODE))
 
 
 @inlined

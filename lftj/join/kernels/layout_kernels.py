@@ -52,7 +52,8 @@ MERGED = 18
 # than there are levels
 COUNTED = 19
 COUNT_WIDTH = 20  # words that a kept count takes
-PLAN_HEADER = 21
+VALUED = 21  # parts among which are some that begin behind NULL, or 0
+PLAN_HEADER = 22
 
 # level record
 LEVEL_FIRST = 0
@@ -85,7 +86,8 @@ PART_HEIGHT = 1
 PART_COLUMN = 2
 PART_CHILD = 3  # the part of the same atom's next column, or −1
 PART_CHANNEL = 4  # what it is logged as, or −1
-PART_RECORD = 5
+PART_VALUED = 5  # 1: the first column of a key order whose rows with NULL there are passed over
+PART_RECORD = 6
 
 # filter record
 FILTER_CODE = 0  # start of the code of a comparison, or −1

@@ -186,7 +186,7 @@ def run(memory, plan, state, offsets, text, cache, out, log):
     One loop, and a long one: its state is two local variables, which a split would have to pass
     through memory at each turn.
     """
-    open_roots(plan, state)
+    open_roots(memory, plan, state)
     levels, counted = load(plan, LEVELS), load(plan, COUNTED)
     emit_level = load(plan, EMIT_LEVEL)
     group_level = load(plan, GROUP_LEVEL)

@@ -14,7 +14,16 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from lftj.join.plan.variable_orders import bits, type_of, variables_of
-from lftj.program.normal_form import Apply, Expression, Filter, NormalRule, Ref, Value, is_null
+from lftj.program.normal_form import (
+    Apply,
+    Expression,
+    Filter,
+    NormalRule,
+    Ref,
+    Value,
+    is_null,
+    not_null,
+)
 from lftj.types import INT, code_of
 
 ENDS, ENDS_WITHOUT_FAILURE = 1, 2
@@ -224,7 +233,7 @@ def _share(condition: Filter, rule: NormalRule, spreads: Spreads) -> float:
         return _COMPARISON_SHARE
     left, right = (_known(side, rule, spreads) for side in (condition.left, condition.right))
     if not left or not right:
-        return _COMPARISON_SHARE
+        return _COMPARISON_SHARE if not_null(condition) is None else 1.0
     small, great = (
         next(iter(each.values()))
         for each in ((left, right) if condition.operator[0] == "<" else (right, left))

@@ -40,11 +40,16 @@ class Level:
 
 @frozen
 class PlannedAtom:
-    """An atom, the key order it reads, and the level of each column of that order."""
+    """An atom, the key order it reads, and the level of each column of that order.
+
+    `valued`: rows with NULL in the first column of the order are not read. NULL is the least value,
+    so reading begins behind these rows, and no value has to be tested.
+    """
 
     relation: str
     order: Order
     levels: tuple[int, ...]
+    valued: bool = False
 
     def invariant(self, column: int) -> bool:
         """Test for a column whose values do not depend on the level before its own, so that they

@@ -6,6 +6,7 @@ levels.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from lftj.join.plan.cardinality import Statistics
 from lftj.join.plan.index_upkeep import Upkeep
@@ -21,6 +22,7 @@ from lftj.program.normal_form import (
     PositiveAtom,
     Ref,
     Value,
+    not_null,
 )
 from lftj.storage.relation import Order, RelationVersion
 from lftj.types import INT
@@ -112,25 +114,34 @@ def lay_out(
     order begins with what is needed.
     """
     levels, place = _levels(rule, choice.order)
-    atoms = tuple([_plan_atom(atom, levels, place) for atom in rule.atoms])
+    atoms = [_plan_atom(atom, levels, place) for atom in rule.atoms]
+    valued = _valued(rule, atoms, place)
+    atoms = [replace(a, valued=True) if a.levels[0] in valued else a for a in atoms]
     _place_computed(rule, levels, place)
     probes = tuple(_plan_probe(atom, relations[atom.relation]) for atom in rule.negated)
     for number, atom in enumerate(rule.negated):
         levels[_last(place, (a for a in atom.args if a is not None))].probes.append(number)
     for condition in rule.filters:
-        levels[_last(place, (condition.left, condition.right))].filters.append(condition)
+        if (tested := not_null(condition)) is None or place[tested] not in valued:
+            levels[_last(place, (condition.left, condition.right))].filters.append(condition)
     outputs = tuple([place[v] for v in needed])
     return RulePlan(
         rule,
         choice,
         tuple(levels),
-        atoms,
+        tuple(atoms),
         probes,
         max(outputs, default=-1) + 1,
         outputs,
         count,
         least,
     )
+
+
+def _valued(rule: NormalRule, atoms: Iterable[PlannedAtom], place: Mapping[int, int]) -> set[int]:
+    """The levels without NULL at which an atom begins, which is not read where it has NULL."""
+    tested = {place[v] for test in rule.filters if (v := not_null(test)) is not None}
+    return tested & {atom.levels[0] for atom in atoms}
 
 
 def _forced(rule: NormalRule, names: tuple[str, ...]) -> Choice:

@@ -143,6 +143,7 @@ class Assembly:
                 column,
                 number.get((atom, column + 1), -1),
                 self._number.get(("atom", atom, column), -1),
+                int(column == 0 and plan.atoms[atom].valued),
             )
         probes, arguments = self._probe_records()
         channels = [word for channel in self.channels for word in (channel.mode, channel.level)]
@@ -163,6 +164,7 @@ class Assembly:
         header[at.SHORT_CIRCUIT] = 0 if plan.count else 2 if self._may_fail_below() else 1
         header[at.OUTPUTS] = len(plan.outputs)
         header[at.PARTS] = len(number)
+        header[at.VALUED] = len(number) if any(atom.valued for atom in plan.atoms) else 0
         header[at.CHANNELS] = len(self.channels)
         header[at.LOG_FROM] = self._log_from
         header[at.GROUP_LEVEL] = plan.group_level

@@ -4,6 +4,9 @@ the range is known.
 
 from __future__ import annotations
 
+import random
+from typing import Any
+
 import pytest
 
 import lftj
@@ -94,3 +97,44 @@ def test_a_window_over_rows_costs_its_rows_alone():
         for x in (0, 77, *(1200 * i for i in range(2, 8)))
     }
     assert set(workspace["total"].fetchall()) == expected
+
+
+# ── NULL, the least value ─────────────────────────────────────────────────────────────────────────
+NULL_BODIES = (
+    "j(x, z) :- a(x, y), b(y, z).",
+    "j(x, count()) :- a(x, y), b(y, _).",
+    "j(count(), count()) :- a(x, y), b(y, z), a(x, w), b(w, z).",
+    "j(x, z) :- a(x, y), b(y, z), a(z, y).",
+)
+
+
+def _joined(rule: str, optional: str, rows: dict[str, Any]):
+    ws = lftj.connect(tuning=lftj.Tuning(columns_start=10**12))  # no rows are looked up
+    ws.add_rules(
+        f".decl a(x: number, y: number{optional})\n.decl b(y: number{optional}, z: number)"
+    )
+    for name, some in rows.items():
+        ws.load(name, some)
+    ws.add_rules(f".decl j(x: number, y: number)\n{rule}")
+    return ws
+
+
+@pytest.mark.parametrize("rule", NULL_BODIES)
+def test_a_test_for_null_costs_nothing_where_reading_begins_behind_it(rule: str):
+    draw = random.Random(7)
+    a = list({(draw.randrange(60), draw.randrange(200)) for _ in range(2000)})
+    b = list({(draw.randrange(200), draw.randrange(60)) for _ in range(2000)})
+    plain = _joined(rule, "", {"a": a, "b": b})
+    gaps = {"a": [*a, *((x, None) for x in range(40))], "b": [*b, *((None, z) for z in range(50))]}
+    steps = int(plain.profile(last=1).steps.sum())
+    for rows in ({"a": a, "b": b}, gaps):
+        optional = _joined(rule, "?", rows)
+        assert set(optional["j"].fetchall()) == set(plain["j"].fetchall())
+        assert int(optional.profile(last=1).steps.sum()) <= 1.02 * steps + 10
+    with optional.transaction() as tx:
+        tx.delete("a", gaps["a"][:1000] + gaps["a"][-20:])
+        tx.insert("b", [(None, 58), (3, 77)])
+    assert optional.verify() == []
+    with optional.transaction() as tx:
+        tx.delete("b", [*b, (3, 77)])
+    assert optional["j"].fetchall() == []
