@@ -24,9 +24,9 @@ _READ_AS = (INT, FLOAT, BOOL, DATE, TIMESTAMP)
 
 
 def columns_of(data: object) -> dict[str, Type]:
-    """The columns of a table, a file, a result, or rows as dicts. Text is of the first type that
-    all its fields can be read as. Raises DeclarationError (E160) for data without names, (E161)
-    for a column of a type that relations have not.
+    """The columns of a table, a file, a result, or rows as dicts; those that hold NULL are
+    optional. Text is of the first type that all its fields can be read as. Raises DeclarationError
+    (E160) for data without names, (E161) for a column of a type that relations have not.
     """
     if isinstance(data, CodedRows):
         names: Sequence[str] = data.columns  # type: ignore[attr-defined]
@@ -79,7 +79,8 @@ def _table(carrier: Any, data: Any) -> Any:
 
 def _of_arrow(name: str, column: Any) -> Type:
     try:
-        return type_of_python(column.type)
+        type = type_of_python(column.type)
+        return type.or_null if column.null_count else type
     except DeclarationError as error:
         raise DeclarationError(
             f"column `{name}` is {column.type}, of which relations have none",
@@ -102,7 +103,8 @@ def _of_text(carrier: TextCarrier, place: int) -> Type:
 def _of_dicts(rows: Sequence[Mapping[str, object]]) -> dict[str, Type]:
     found: dict[str, Type] = {}
     for name in rows[0]:
-        values = [row[name] for row in rows if name in row and row[name] is not None]
+        given = [row[name] for row in rows if name in row]
+        values = [value for value in given if value is not None]
         types = list(dict.fromkeys(map(type_of_value, values)))
         if not types or any(one.name != other.name for one, other in pairwise(types)):
             shown = ", ".join(map(str, types)) or "no value"
@@ -111,5 +113,5 @@ def _of_dicts(rows: Sequence[Mapping[str, object]]) -> dict[str, Type]:
                 code="E161",
                 hint="declare the columns by hand: {…: int}",
             )
-        found[name] = types[0]
+        found[name] = types[0].or_null if len(values) < len(given) else types[0]
     return found

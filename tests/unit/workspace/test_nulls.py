@@ -11,6 +11,7 @@ from typing import Any
 import pandas
 import polars
 import pyarrow as pa
+import pyarrow.parquet
 import pytest
 
 import lftj
@@ -74,6 +75,31 @@ def test_frames_take_them_both_ways(form: str):
     ws = workspace([])
     ws.load("r", source if form == "result" else getattr(source, form)())
     assert sorted(ws["r"].fetchall()) == ROWS
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        pa.table({"x": [1, 2], "f": [0.5, None], "s": pa.array([None, "a"]), "t": ["u", "v"]}),
+        polars.DataFrame({"x": [1, 2], "f": [0.5, None], "s": [None, "a"], "t": ["u", "v"]}),
+        pandas.DataFrame({"x": [1, 2], "f": [0.5, math.nan], "s": [None, "a"], "t": ["u", "v"]}),
+        pandas.DataFrame(
+            {"x": pandas.array([1, 2], "Int64"), "f": pandas.array([0.5, None], "Float64")}
+            | {"s": [pandas.NA, "a"], "t": ["u", "v"]}
+        ),
+        [{"x": 1, "f": 0.5, "s": None, "t": "u"}, {"x": 2, "f": None, "s": "a", "t": "v"}],
+    ],
+    ids=["arrow", "polars", "pandas", "pandas nullable", "dicts"],
+)
+def test_a_relation_like_data_is_optional_where_it_has_null(data: Any, tmp_path: Path):
+    ws = lftj.connect()
+    made = ws.relation("r", data)
+    assert str(made) == "<Relation r(x: int, f: float?, s: str?, t: str)>"
+    ws.load(made, data)
+    assert ws["r"].fetchall() == [(1, 0.5, None, "u"), (2, None, "a", "v")]
+    if isinstance(data, pa.Table):
+        pyarrow.parquet.write_table(data, tmp_path / "r.parquet")
+        assert str(lftj.connect().relation("r", tmp_path / "r.parquet")) == str(made)
 
 
 def test_pandas_gets_nullable_types():
