@@ -28,6 +28,7 @@ from lftj.views.extremes import Extremes
 from lftj.views.group_node import Group
 from lftj.views.join_node import Join, JoinState, Want, digest
 from lftj.views.run import Run
+from lftj.views.ways import DELTA_QUERIES
 
 Signed = tuple[Columns, np.ndarray]
 """Head rows and how often each counts: assignments won, or lost when negative."""
@@ -42,10 +43,14 @@ Rule_co = TypeVar("Rule_co", bound=NormalRule | FunctorRule, covariant=True)
 
 
 class OfRule(ABC, Generic[Rule_co]):
-    """One rule of a relation. Arms of equal keys derive the same rows."""
+    """One rule of a relation. Arms of equal keys derive the same rows. `kind`: of the node that it
+    reads, and by what that is `kept_by`, as plans show them.
+    """
 
     rule: Rule_co
     key: str
+    kind: str
+    kept_by: str = DELTA_QUERIES.name
 
     @property
     def name(self) -> str:
@@ -97,6 +102,8 @@ Arm = OfRule[NormalRule | FunctorRule]
 
 class JoinArm(OfRule[NormalRule]):
     """A rule without aggregates."""
+
+    kind = "join"
 
     def __init__(self, rule: NormalRule, join: Join):
         self.rule, self.join, self.key = rule, join, join.key
@@ -171,6 +178,8 @@ class _Whole(OfRule[NormalRule]):
 class GroupArm(_Whole):
     """A rule with aggregates, that reads a group node."""
 
+    kind = "group"
+
     def __init__(self, rule: NormalRule, group: str, columns: str):
         self.rule, self.group_key = rule, group
         self.key = digest(f"{group} {columns}")
@@ -215,6 +224,9 @@ class GroupArm(_Whole):
 class ExtremesArm(_Whole):
     """A rule with extremes of one relation, that reads a key order of it."""
 
+    kind = "extremes"
+    kept_by = "look-ups in a key order"
+
     def __init__(self, rule: NormalRule, extremes: Extremes):
         self.rule, self.extremes, self.key = rule, extremes, digest(repr(extremes))
 
@@ -237,6 +249,9 @@ class ExtremesArm(_Whole):
 
 class BoundedArm(_Whole):
     """A rule that aggregates what lies on one side of a bound, and reads two key orders."""
+
+    kind = "bounds"
+    kept_by = "look-ups in key orders"
 
     def __init__(self, rule: NormalRule, bounded: Bounded):
         self.rule, self.bounded, self.key = rule, bounded, digest(repr(bounded))
@@ -263,6 +278,9 @@ class BoundedArm(_Whole):
 
 class FunctorArm(OfRule[FunctorRule]):
     """A functor: the values that it has for the rows of its domain."""
+
+    kind = "functor"
+    kept_by = "its functor"
 
     def __init__(self, rule: FunctorRule):
         self.rule = rule

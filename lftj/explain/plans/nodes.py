@@ -19,7 +19,6 @@ from lftj.storage import base_name
 from lftj.types import INT, STR, Role, is_hidden, without_role
 from lftj.views import (
     Arm,
-    ExtremesArm,
     Family,
     GroupArm,
     GroupState,
@@ -40,19 +39,17 @@ COLUMNS = (
     ("bytes", INT),
 )
 
-DELTA = "delta queries"
-TRACE = "its trace"
-
 
 @dataclass(frozen=True)
 class Node:
     """A node of the graph of views.
 
     `kind`: "table", "join", "family" (joins that differ in constants alone), "group", "extremes"
-    (groups that are read off a key order), "functor", "union", "choice" or "fixpoint". `reads`:
-    names of the nodes that it reads; `relations`: those that it helps to derive; `rules`: the
-    numbers of the rules of the user's that it serves; `kept_by`: how a commit brings it up to date.
-    `rows`: of the relation, or groups, None of a node without; `bytes`: that it keeps.
+    (groups that are read off a key order), "bounds" (counts and sums up to a bound), "functor",
+    "union", "choice" or "fixpoint". `reads`: names of the nodes that it reads; `relations`: those
+    that it helps to derive; `rules`: the numbers of the rules of the user's that it serves;
+    `kept_by`: how a commit brings it up to date. `rows`: of the relation, or groups, None of a node
+    without; `bytes`: that it keeps.
     """
 
     name: str
@@ -171,23 +168,19 @@ class Nodes:
     def _inner(self, arm: Arm, key: str) -> Node:
         """The node behind an arm, which all arms of this key read."""
         rules = self._readers[key]
-        found, rows, kind, kept_by = self._state.heads.get(key), None, "functor", "its functor"
+        found, rows, kept_by = self._state.heads.get(key), None, arm.kept_by
         join = found.join if isinstance(found, GroupState) else found
         reads = self._read(rules, ())
         if isinstance(arm, GroupArm):
             rows = len(found.aggregate) if isinstance(found, GroupState) else 0
-            kind = "group"
             family = self._graph.families.get(key)
             reads = reads if family is None else (self._family(family),)
-        elif isinstance(arm, JoinArm):
-            kind = "join"
-        elif isinstance(arm, ExtremesArm):
-            kind, kept_by = "extremes", "look-ups in a key order"
-        if isinstance(join, JoinState):
-            kept_by = DELTA if join.trace is None else TRACE
+        if isinstance(join, JoinState) and join.trace is not None:
+            kept_by = "its trace"
         names = tuple(dict.fromkeys(rule.relation for rule in rules))
         kept = found.bytes if isinstance(found, GroupState | JoinState) else 0
-        return Node(self._next(kind), kind, reads, names, _numbers(rules), kept_by, rows, kept)
+        name, numbers = self._next(arm.kind), _numbers(rules)
+        return Node(name, arm.kind, reads, names, numbers, kept_by, rows, kept)
 
     def _family(self, family: Family) -> str:
         """The name of the node of a family, added once."""
@@ -195,7 +188,7 @@ class Nodes:
         if key not in self._named:
             names = tuple(dict.fromkeys(name for key in family.views for name in family.views[key]))
             rules = [rule for key in family.views for rule in self._readers[key]]
-            kept_by = f"{DELTA}, with {len(family.members):,} constants at once"
+            kept_by = f"{JoinArm.kept_by}, with {len(family.members):,} constants at once"
             reads = tuple(dict.fromkeys(self._shown(name) for name in family.rule.reads))
             node = Node(self._next("family"), "family", reads, names, _numbers(rules), kept_by)
             self._named[key] = self._add(node)

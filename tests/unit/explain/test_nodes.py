@@ -74,6 +74,16 @@ def test_views_that_differ_in_a_constant_are_one_node() -> None:
     assert all(found[f"v{i}"][1] == family[0] for i in range(6))
 
 
+def test_counts_up_to_a_bound_have_a_node_of_their_own() -> None:
+    ws = _workspace(
+        ".decl rank(a: number, n: number) rank(x, n) :- e(x, y), n = count : { e(_, z), z > y }.\n"
+    )
+    rows = {row[0]: row for row in ws.plan().nodes().fetchall()}
+    (bounds,) = [row for row in rows.values() if row[1] == "bounds"]
+    assert (bounds[2], bounds[5]) == ("e, rule10#in1", "look-ups in key orders")
+    assert rows["group 1"][5] == "delta queries"
+
+
 def test_what_work_was_done_is_told_by_node() -> None:
     ws = _workspace()
     ws.load("e", [(6, 7)])
