@@ -27,7 +27,7 @@ from lftj.program.restratify import restratify
 from lftj.program.rewrites.pipeline import Rewritten, trace
 from lftj.program.schema import Catalog, FunctionSignature, UserAggregateSignature
 from lftj.program.source_rule import Normalizer, SourceRule, WrittenRule
-from lftj.program.statistics_hints import Known, Sizes, never
+from lftj.program.statistics_hints import Known, Sizes, altered_sizes, never
 from lftj.program.stratification import Stratification, StratifiedProgram
 from lftj.scantree.frozen import frozen
 from lftj.scantree.process.garbage import collector_paused
@@ -146,7 +146,8 @@ class Program:
         """Alter a relation. `rules`: all that mention it, by their numbers, as they are to be read
         afterwards. Raises ProgramErrors for one that cannot be.
         """
-        left = self
+        left, before = self, self.catalog.relation(alteration.relation)
+        sizes = altered_sizes(sizes, alteration, before)
         for number in rules:
             left = left.remove(number)
         catalog = left.catalog.altered(alteration)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import field
 from typing import NamedTuple
 
+from lftj.program.alteration import Alteration
 from lftj.program.bindings import Variables, of_expressions
 from lftj.program.checked import CheckedAtom
 from lftj.program.normal_form import RelationSchema
@@ -33,6 +34,31 @@ Sizes = Callable[[str], Size | None]
 """Function that gives the size of a relation; None where it has no rows, or no relation yet."""
 Recursive = Callable[[str, Collection[str]], bool]
 """Test for a relation that depends on some others."""
+
+
+def altered_sizes(sizes: Sizes, alteration: Alteration, before: RelationSchema) -> Sizes:
+    """The sizes that relations have after an alteration of one whose schema was `before`, by those
+    that they had: a column that came has one value, or as many as rows where they are computed.
+    """
+
+    def after(relation: str) -> Size | None:
+        if relation != alteration.name:
+            return sizes(relation)
+        size = sizes(alteration.relation)
+        if size is None or size.rows < 0:
+            return size
+        if alteration.kind == "add":
+            values = float(size.rows) if alteration.expression else 1.0
+            distinct, crowds = (*size.distinct, values), (*size.crowds, size.rows / max(1, values))
+        elif alteration.kind == "drop":
+            place = [name for name, _ in before.columns].index(alteration.column)
+            distinct = (*size.distinct[:place], *size.distinct[place + 1 :])
+            crowds = (*size.crowds[:place], *size.crowds[place + 1 :])
+        else:
+            return size
+        return size._replace(distinct=distinct, crowds=crowds)
+
+    return after
 
 
 def never(relation: str) -> Size | None:

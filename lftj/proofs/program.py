@@ -5,6 +5,7 @@ evaluating every rule again and again.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from lftj.proofs.aggregates import BEST, NOTHING, UserFold, fold
@@ -104,6 +105,17 @@ def only_best(rows: set[Row], column: int, function: str) -> set[Row]:
     for row in sorted(rows, key=rank, reverse=function != "min"):
         best.setdefault((*row[:column], *row[column + 1 :]), row)
     return set(best.values())
+
+
+def _adding_up(heads: list[HeadRule], sums: Mapping[str, int]) -> set[str]:
+    """The relations of one level that add up what several rules find, or what they have found."""
+    times = Counter(each.head.relation for each in heads)
+    return {
+        name
+        for each in heads
+        if (name := each.head.relation) in sums
+        if times[name] > 1 or any(read in times for read, _ in reads(each.body))
+    }
 
 
 class HeadRule:
@@ -215,17 +227,14 @@ def evaluate(
     ]
     for stratum in sorted(set(level.values())):
         now = [rule for number, rule in heads if number == stratum]
-        members = {rule.head.relation for rule in now}
-        if now and members <= sums.keys() and len(now) > 1:
-            summed(now, {name: sums[name] for name in members}, relations)
-            continue
-        given = {
-            (name, row)
-            for name, number in level.items()
-            if number == stratum
-            for row in relations[name]
-        }
-        relations |= {name: set() for name, number in level.items() if number == stratum}
+        members = _adding_up(now, sums)
+        if members:
+            adding = [rule for rule in now if rule.head.relation in members]
+            now = [rule for rule in now if rule.head.relation not in members]
+            summed(adding, {name: sums[name] for name in members}, relations)
+        others = [name for name, at in level.items() if at == stratum and name not in members]
+        given = {(name, row) for name in others for row in relations[name]}
+        relations |= {name: set() for name in others}
         while True:
             derived = given | {
                 (rule.head.relation, stored(rule.head.relation, row))

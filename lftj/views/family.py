@@ -28,7 +28,7 @@ from lftj.program.normal_form import (
 )
 from lftj.scantree.rows import equal_runs
 from lftj.storage.transient_relation import TransientRelation
-from lftj.types import STR, lookup_scalar
+from lftj.types import lookup_scalar
 from lftj.types.sources import Role, Source
 from lftj.views.delta_query import DeltaQuery, delta_queries, signed_assignments
 from lftj.views.join_node import NOT_MADE, Assignments, Join, body_of, digest, joined
@@ -183,6 +183,7 @@ class Family:
         rows = np.array(sorted(keys), np.int64).reshape(len(keys), len(self._types)).T.copy()
         schema = RelationSchema(self._pattern.constants, columns)
         found = TransientRelation(schema, context.resources.arena, rows), keys
-        if STR not in self._types:  # the codes of texts are given back, and given anew
+        # The codes of texts are given back, and given anew.
+        if all(type.name != "str" for type in self._types):
             self._known = found
         return found

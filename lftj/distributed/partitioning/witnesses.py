@@ -29,7 +29,7 @@ from lftj.program import (
     Value,
 )
 from lftj.scantree import PAGE_COLUMNS, frozen
-from lftj.types import INT, STR, Dictionary, Role, Source, Type, decode_scalar
+from lftj.types import INT, Dictionary, Role, Source, Type, decode_scalar
 
 
 @frozen
@@ -186,4 +186,4 @@ class _Renaming:
 
 def _nothing(type: Type) -> Value:
     """Filler for a rule that has fewer terms than another."""
-    return Value("" if type == STR else decode_scalar(type, 0, Dictionary()), type)
+    return Value("" if type.name == "str" else decode_scalar(type, 0, Dictionary()), type)

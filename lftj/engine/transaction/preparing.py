@@ -24,7 +24,7 @@ from lftj.program.stratification import Stratification
 from lftj.scantree.rows import sort_rows
 from lftj.storage.delta import Columns
 from lftj.storage.relation import RelationVersion
-from lftj.types import STR, lookup_scalar
+from lftj.types import lookup_scalar
 
 if TYPE_CHECKING:
     from lftj.engine.live.engine import Engine
@@ -98,7 +98,7 @@ def _rows(engine: Engine, state: State, name: str, base: RelationVersion) -> Col
     columns = state.schema(name).columns
     for column, value in _constants(state.program.stratified.order, name):
         type = columns[column][1]
-        code = lookup_scalar(type, value, engine.dictionary) if type == STR else value
+        code = lookup_scalar(type, value, engine.dictionary) if type.name == "str" else value
         places = np.flatnonzero(base.columns([column])[0] == code)[:1]
         for place in places.tolist():
             found.append(next(base.blocks(1, range(len(columns)), place, place + 1)).copy())

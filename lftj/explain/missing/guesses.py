@@ -19,7 +19,7 @@ from lftj.program import (
     RuleVariable,
     Value,
 )
-from lftj.types import BOOL, DATE, FLOAT, INT, STR, TIMESTAMP, UNSIGNED, Type, code_of
+from lftj.types import DATE, FLOAT, INT, TIMESTAMP, UNSIGNED, Type, code_of
 
 _ROWS, _ENVS = 4, 80
 """Rows that values are taken from, and assignments that are guessed for one atom."""
@@ -107,14 +107,14 @@ class Guesses:
 
     def _values(self, variable: int, seen: Sequence[int], env: Env) -> list[int]:
         type = self._variables[variable].type
-        if type == BOOL:
+        if type.name == "bool":
             return [0, 1]
         fitting = [code for other, code in self._known if other == type]
         own = [code for other, code in self._own if other == type] if type in WHOLE else []
         if type in WHOLE:
             own += [code for each, code in env.items() if self._variables[each].type == type]
         near = [code + by for code in own for by in (1, -1) if self._is_value(type, code + by)]
-        if type == FLOAT:
+        if type.name == "float":
             near = [code for each in fitting for code in self._floats_beside(each)]
         solved = [
             code
@@ -138,7 +138,7 @@ class Guesses:
         return [self._version.encode(FLOAT, value + by) for by in (1.0, -1.0)]
 
     def _default(self, type: Type) -> int:
-        return self._version.encode(type, "") if type == STR else 0
+        return self._version.encode(type, "") if type.name == "str" else 0
 
 
 def solution(

@@ -18,7 +18,7 @@ from lftj.program.normal_form import (
 )
 from lftj.program.stratification import Stratification, StratifiedProgram
 from lftj.storage.delta import Delta
-from lftj.types import STR, Interning, lookup_scalar
+from lftj.types import Interning, decode_scalar, lookup_scalar
 from lftj.types.sources import Role, without_role
 
 _ASKED_CHANGES = 10_000
@@ -93,10 +93,10 @@ class ChangedValues:
             if not values or len(values) > len(with_constants):
                 yield from with_constants
                 continue
+            texts = type.name == "str"
             for code in values:
-                yield from order.reading_rows(
-                    (relation, column, self._dictionary.decode_one(code) if type == STR else code)
-                )
+                value = decode_scalar(type, code, self._dictionary) if texts else code
+                yield from order.reading_rows((relation, column, value))
 
     def _in(self, relation: str, column: int) -> frozenset[int]:
         if (relation, column) not in self._values:

@@ -139,7 +139,7 @@ def _by_columns(rule: FunctorRule, some: Columns, context: Context) -> pa.Array 
     try:
         return columns(
             *(
-                texts.decode(column) if type == STR else column
+                texts.decode(column) if type.name == "str" else column
                 for type, column in zip(rule.types, some, strict=True)
             )
         )

@@ -294,6 +294,8 @@ class _Rule:
     def _negation(self, block: Block, here: Around, final: bool) -> Iterator[CheckedLiteral]:
         """A negated body; of one test the branches in which it fails, so that it reads nothing."""
         made = self._block(block, here, final)
+        if len(made.literals) > 1:
+            made = self._named(made)
         *tests, last = made.literals or (_FALSE,)
         if made.local or not tests or not all(isinstance(each, Filter) for each in tests):
             yield CheckedNegation(made)
@@ -309,6 +311,25 @@ class _Rule:
                 return
         branches = [Block((each.opposite,)) for each in plain]
         yield CheckedDisjunction((*branches, Block((*plain, failing))))
+
+    def _named(self, block: Block) -> Block:
+        """A negated body in which columns that an atom says nothing of have variables: only an atom
+        by itself is negated without them.
+        """
+        first = len(self._variables)
+        literals: list[CheckedLiteral] = []
+        for literal in block.literals:
+            if isinstance(literal, CheckedAtom) and None in literal.args:
+                args = list(literal.args)
+                columns = self._catalog.relations[literal.relation].columns
+                for place, (_, type) in enumerate(columns):
+                    if args[place] is None:
+                        args[place] = Ref(len(self._variables))
+                        self._variables.append(RuleVariable("_", type))
+                literal = replace(literal, args=tuple(args))
+            literals.append(literal)
+        made = range(first, len(self._variables))
+        return Block(tuple(literals), block.local | frozenset(made))
 
     def _aggregate(
         self, literal: CheckedAggregate, others: Around, final: bool
