@@ -23,6 +23,7 @@ from lftj.program.statistics_hints import Answers, Size
 from lftj.syntax import tree
 from lftj.syntax.parser import parse
 from lftj.types import type_of_python
+from lftj.types.sources import read_name
 
 Description = dict[str, Any]
 _SIZE, _RECURSIVE = -1, -2
@@ -170,7 +171,8 @@ def _rule_of(data: list[Any]) -> WrittenRule:
     given = {name: _size(answer) for name, about, answer in asked if about == _SIZE}
     recursive = frozenset(name for name, about, _ in asked if about == _RECURSIVE)
     answers = Answers(given, recursive)
-    return WrittenRule(number, clauses[0], answers, frozenset(cycle), frozenset(taken))
+    names = frozenset(map(read_name, cycle)), frozenset(map(read_name, taken))
+    return WrittenRule(number, clauses[0], answers, *names)
 
 
 def _size(data: Any) -> Size | None:
