@@ -40,6 +40,8 @@ ROW_ALONE = 20
 """A row that a bootstrap found which does not count."""
 WALKED_ALONE = 5
 """A row that walks found which do not count."""
+OFFER = 35
+"""A value that such a bootstrap offers to a group, sorted and compared with the best."""
 STEPS_OF_WALKS = 4
 """Steps of such walks that together take as long as one of another kind."""
 CHANGED = 1500

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Protocol, TypeVar
 
@@ -252,9 +252,14 @@ class StratumChange:
         """State kept of rows that are found from nothing, but for what that takes."""
         if not self.decided or not self.keeps_counts or not self.countable or state is None:
             return NOTHING_KNOWN
-        spent = state.spent * (ELASTIC_FORGETTING if self.gave_up(Why.FORECAST) else 1)
-        rules = () if state.rules and self.lattices else state.rules
-        return Uncounted(spent=spent, changes=state.changes, rules=rules)
+        return self.with_experience(Uncounted(rules=state.rules), state)
+
+    def with_experience(self, kept: Uncounted, state: Kept) -> Uncounted:
+        """The same, knowing what changes cost by this state; less surely where this one was
+        expected to cost too much, so that another is tried some time.
+        """
+        left = ELASTIC_FORGETTING if self.gave_up(Why.FORECAST) else 1
+        return replace(kept, spent=state.spent * left, changes=state.changes)
 
     def net(self, rows: Mapping[str, Columns]) -> dict[str, Delta]:
         """The change from the rows before the commit to these."""

@@ -15,12 +15,11 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from lftj.join.run.evaluate import Relations
-from lftj.join.strategy import Exhausted, Strategy, Why
-from lftj.maintenance.cost.cost_model import ITERATION, ROW_ALONE, STEP
+from lftj.join.strategy import Cost, Exhausted, Strategy, Why
+from lftj.maintenance.cost.cost_model import ITERATION, OFFER, ROW_ALONE, STEP
 from lftj.maintenance.counting.counted_update import CountedUpdate, Update
 from lftj.maintenance.counting.stratum_change import Followed, StratumChange
-from lftj.maintenance.counting.stratum_state import UNCOUNTABLE, Kept, StratumState, Uncounted
+from lftj.maintenance.counting.stratum_state import UNCOUNTABLE, StratumState, Uncounted
 from lftj.storage.database import base_name
 from lftj.storage.delta import Delta
 
@@ -58,10 +57,10 @@ class _OfBest(Strategy[Followed]):
         """
         change, kept = self.change, self.change.known(self.state)
         if isinstance(kept, Uncounted):
-            return kept
+            return change.with_experience(kept, kept)
         if kept is None or kept.lattices != change.lattices or not change.keeps_counts:
             return None
-        return replace(change.uncounted(kept), work=kept.work, steps=kept.steps)
+        return change.with_experience(Uncounted(work=kept.work, steps=kept.steps), kept)
 
     @cached_property
     def changed(self) -> Mapping[str, Delta]:
@@ -78,92 +77,34 @@ class _OfBest(Strategy[Followed]):
         erased = any(delta.erased for delta in self.changed.values())
         return rules is not None and not (rules.went or erased or negated & self.changed.keys())
 
-    @property
-    def counts_due(self) -> bool:
-        """Tell whether a change that may take rows away is one at which proofs are counted."""
-        kept = self.change.known(self.state)
-        return (
-            isinstance(kept, Uncounted)
-            and not self.only_grows
-            and self.change.keeps_counts
-            and not self.change.hopeless(kept)
-        )
-
-    @property
-    def empty(self) -> StratumState:
-        """A state without rows or rules."""
-        change = self.change
-        state = StratumState.empty(change.schemas, change.context.resources.arena)
-        return replace(state, lattices=change.lattices)
-
-    def proven(self, like: StratumState, rows: Relations, work: int, below: Relations) -> Kept:
-        """The state with these rows over relations `below`, `work` being what they took: less than
-        evaluation from nothing if there were rows to go on from.
-        """
-        from lftj.maintenance.lattice.lattice_update import prove
-
-        change = self.change
-        try:
-            state = prove(like, change.rules, rows, below, change.context, patient=change.patient)
-        except OverflowError:
-            return UNCOUNTABLE
-        if state is None:
-            return UNCOUNTABLE
-        return replace(
-            state,
-            work=max(like.work, state.work + work),
-            spent=like.spent,
-            changes=like.changes,
-        )
-
     def finished(self, fixpoint: MonotoneFixpoint, outcome: str, *, went_on: bool) -> Followed:
         """The stratum after the iterations of a fixpoint that has begun: from nothing, or as one
-        that `went_on`.
+        that `went_on`. Proofs are not counted: the next change that may take rows away does that,
+        where it is worth it.
         """
         change = self.change
-        before = self._steps
+        budget, (steps, found) = change.context.budget, self._before
         old = {name: change.versions[name] for name in change.schemas}
         rows = fixpoint.finish()
         deltas = {
             name: each.difference(old[name]) if went_on else old[name].change_to(each.columns())
             for name, each in rows.items()
         }
-        steps = change.context.budget.work - before
+        steps, found = budget.work - steps, budget.found - found
         count = sum(version.count for version in rows.values())
-        work = (
-            STEP * steps + ITERATION * fixpoint.iterations + fixpoint.few.cost + ROW_ALONE * count
-        )
-        kept = self._kept
+        work = STEP * steps + OFFER * found + ITERATION * fixpoint.iterations
+        work += fixpoint.few.cost + ROW_ALONE * count
+        kept = Uncounted() if self.known is None else self.known
         if not went_on or 2 * sum(version.count for version in old.values()) < count:
             kept = replace(kept, work=work, steps=steps)
-        after: Kept = kept
-        if (like := self._like) is not None:
-            after = self.proven(like, rows, work, change.versions)
-        return Followed(deltas, after, outcome, change.below.rows)
-
-    @cached_property
-    def _kept(self) -> Uncounted:
-        """State kept of rows alone."""
-        if self.known is None:
-            return Uncounted()
-        return self.known
-
-    @property
-    def _like(self) -> StratumState | None:
-        """The state like which proofs are counted of the rows that are found; None where none
-        are.
-        """
-        if isinstance(self.state, StratumState):
-            hopeless = self.known is None or self.change.hopeless(self.state)
-            return None if hopeless else self.state
-        return self.empty if self.counts_due else None
+        return Followed(deltas, kept, outcome, change.below.rows)
 
     def fixpoint(self) -> MonotoneFixpoint:
         """Iterations of improvement that have not begun; steps count from here."""
         from lftj.maintenance.lattice.lattice_fixpoint import MonotoneFixpoint
 
         change = self.change
-        self._steps = change.context.budget.work
+        self._before = change.context.budget.work, change.context.budget.found
         return MonotoneFixpoint(
             change.schemas, change.lattices, change.rules, change.versions, change.context
         )
@@ -178,19 +119,35 @@ class ProvenBefore(_OfBest):
     gate = "first road closes"
 
     def applies(self) -> bool:
-        """Tell whether counts are due, of the rules that the rows follow from."""
-        rules = self.change.rule_change
-        return rules is not None and not rules and self.counts_due
+        """Tell whether rows may go that are not counted, by changes below and not of rules."""
+        rules, keeps = self.change.rule_change, self.change.keeps_counts
+        possible = isinstance(self.state, Uncounted) and keeps and rules is not None
+        return possible and not rules and not self.only_grows
+
+    def forecast(self) -> Cost:
+        """The cost is not bounded, and nothing is begun where an update would take too much."""
+        change, kept = self.change, self.state
+        too_much = change.below.hopeless(kept.work, kept.steps, change.context)
+        return Cost(worthwhile=not (too_much or change.hopeless(kept)))
 
     def run(self) -> Exhausted:
         """The state of the rows before the change."""
+        from lftj.maintenance.lattice.lattice_update import prove
+
         change, old, known = self.change, self.change.versions.old, self.known
         assert known is not None
+        like = StratumState.empty(change.schemas, change.context.resources.arena)
+        like = replace(like, lattices=change.lattices)
         rows = {name: old[name] for name in change.schemas}
-        state = self.proven(self.empty, rows, known.work, old)
-        if isinstance(state, StratumState):
-            return Exhausted(Why.READY, state)
-        return Exhausted(Why.PASS, self.state)
+        try:
+            state = prove(like, change.rules, rows, old, change.context, patient=change.patient)
+        except OverflowError:
+            state = None
+        if state is None:
+            spent, changes = UNCOUNTABLE.spent, UNCOUNTABLE.changes
+            return Exhausted(Why.PASS, replace(known, spent=spent, changes=changes))
+        state = replace(state, work=known.work, spent=known.spent, changes=known.changes)
+        return Exhausted(Why.READY, state)
 
 
 class Improvement(_OfBest):

@@ -150,7 +150,9 @@ def test_a_value_that_came_to_rest_on_itself_falls():
         assert states(ws) == []  # (1, 0) is derived from (1, 0) alone
         assert change(ws, deleted=[(1, 1, 5)]) == "bootstrap"
         assert ws["best"].fetchall() == [(2, 8)]
-        assert check(ws) == 1
+        assert change(ws, [(7, 8, 3)]) == "update"
+        assert change(ws, deleted=[(7, 8, 3)]) == "bootstrap"
+        assert check(ws) == 1  # no row rests on itself any more
         assert change(ws, [(1, 1, 5)]) == "update"
         assert (set(ws["best"].fetchall()), states(ws)) == ({(1, 0), (2, 8)}, [])
         assert change(ws, deleted=[(1, 1, 5)]) == "bootstrap"
@@ -342,3 +344,54 @@ def test_what_is_sampled_under_one_name_always_has_the_same_columns(
         change(ws, inserted=[row], relation=name)
     assert "toll#lost#loose" in arities
     assert {name: found for name, found in arities.items() if len(found) > 1} == {}
+
+
+def two_halves() -> tuple[list[Row], Row]:
+    """Two random graphs, and the edge between them."""
+    draw = random.Random(3)
+    pairs = [(draw.randrange(200), draw.randrange(200)) for _ in range(700)]
+    edges = sorted({(x + half, y + half, 1) for x, y in pairs for half in (0, 1000)})
+    return edges, (0, 1000, 1)
+
+
+@pytest.mark.parametrize("text", [LABELS, SHORTEST], ids=["labels", "shortest"])
+def test_what_was_given_up_is_not_tried_at_once_again(text: str):
+    edges, bridge = two_halves()
+    with lftj.connect(elastic=0) as anew:
+        anew.add_rules(text)
+        if "source" in anew.relations:
+            anew.load("source", [(0,)])
+        anew.load("edge", [*edges, bridge])
+        change(anew, deleted=[bridge])
+        evaluation = steps(anew)
+    with counted(text, edges, tuning=lftj.Tuning(elastic_steps=1_000)) as ws:
+        assert change(ws, [bridge]) == "fallback"
+        change(ws, deleted=[bridge])
+        assert change(ws, [bridge]) == "update"  # no counts are made until rows may go
+        assert change(ws, deleted=[bridge]) == "forecast"
+        assert steps(ws) <= evaluation
+        outcomes: list[str] = []
+        for edge in 12 * edges[:1]:  # each time the next one is expected to take less
+            outcomes.append(change(ws, deleted=[edge]))
+            change(ws, [edge])
+        assert "forecast" in outcomes
+        assert "bootstrap" in outcomes
+        assert ws.verify() == []
+
+
+@pytest.mark.parametrize("text", [LABELS, SHORTEST], ids=["labels", "shortest"])
+def test_rules_that_come_and_go_are_no_reason_to_count(text: str):
+    with lftj.connect() as ws:
+        ws.add_rules(text)
+        if "source" in ws.relations:
+            ws.load("source", [(0,)])
+        ws.load("edge", two_halves()[0])
+        first, last = ws.rules[-2:]
+        ws.remove_rule(first)
+        assert states(ws) == []
+        ws.add_rules(str(first))
+        assert (strategy(ws), states(ws)) == ("update", [])
+        ws.remove_rule(last)
+        ws.add_rules(str(last))
+        assert states(ws) == []
+        assert ws.verify() == []
