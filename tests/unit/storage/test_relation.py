@@ -155,6 +155,22 @@ def test_difference_is_exactly_what_was_applied(start, other):
     assert len(version.difference(version)) == 0
 
 
+@pytest.mark.parametrize("left", [0, 3, 300, 700, 999])
+def test_rows_that_are_left_of_many_are_right_in_all_orders(arena, left):
+    start = sorted((i % 10, i, i * i % 17) for i in range(1000))
+    version = RelationVersion.build(TRIPLE, arena, columns(start))
+    version.tree((1, 2, 0))
+    stay, come = start[:left], [(3, -1, 5)]
+    after = version.apply(Delta(columns(come), columns(start[left:])))
+    assert rows(after.columns()) == sorted(stay + come)
+    turned = [(b, c, a) for a, b, c in stay + come]
+    assert rows(after.tree((1, 2, 0)).columns()) == sorted(turned)
+    for one, other in ((after, version), (version, after)):
+        change, now, then = one.difference(other), rows(one.columns()), rows(other.columns())
+        assert rows(change.inserts) == sorted(set(now) - set(then))
+        assert rows(change.erases) == sorted(set(then) - set(now))
+
+
 @pytest.mark.parametrize("before", [[], [(1, 1, 1), (2, 2, 2)]])
 def test_the_change_to_other_rows_is_what_differs(arena, before):
     after = [(2, 2, 2), (3, 3, 3), (4, 4, 4)]
