@@ -21,6 +21,7 @@ WORKLOADS: Mapping[str, Steps] = {
     "sales by shop": views.sales_by_shop,
     "last seen": views.last_seen,
     "running ranks": views.running_ranks,
+    "window of a clock": views.window_of_a_clock,
     "forest": recursion.forest,
     "day plans": recursion.day_plans,
     "edges come": recursion.edges_come,

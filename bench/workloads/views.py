@@ -111,6 +111,24 @@ def running_ranks(ws: lftj.Workspace) -> Iterator[None]:
             tx.insert("reading", [(number, readings + number)])
 
 
+def window_of_a_clock(ws: lftj.Workspace) -> Iterator[None]:
+    """The sum of the last third of some sales, by shop, as the clock goes on."""
+    sales, shops = 30_000, 200
+    ws.add_rules(
+        ".decl now(t: number)\n.decl sale(shop: number, amount: number, at: number)\n"
+        ".decl recent(shop: number, amount: number)\n"
+    )
+    at = np.arange(sales)
+    ws.load("sale", pa.table({"shop": at % shops, "amount": at % 89, "at": at}))
+    ws.load("now", [(sales // 2,)])
+    yield
+    ws.add_rules(f"recent(s, sum(a)) :- now(t), sale(s, a, d), d <= t, d > t - {sales // 3}.")
+    for number in range(sales // 2, sales // 2 + 20):
+        with ws.transaction() as tx:
+            tx.delete("now", [(number,)])
+            tx.insert("now", [(number + 1,)])
+
+
 def last_seen(ws: lftj.Workspace) -> Iterator[None]:
     """The first and the last reading of each device, as readings come and old ones go."""
     draw = np.random.default_rng(6)

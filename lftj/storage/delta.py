@@ -14,7 +14,7 @@ import numpy as np
 
 from lftj.scantree import Tree
 from lftj.scantree.frozen import frozen
-from lftj.scantree.rows import difference, sort_rows, union
+from lftj.scantree.rows import difference, equal_runs, sort_order, sort_rows, union
 
 Columns = list[np.ndarray]
 
@@ -93,6 +93,34 @@ class Delta:
         return Delta(
             sort_rows([self.inserts[i] for i in order]), sort_rows([self.erases[i] for i in order])
         )
+
+
+def paired(delta: Delta, by: Sequence[int]) -> tuple[Columns, Columns, Delta]:
+    """The rows lost and the rows won that take their places, which agree in columns `by`: in
+    ascending order, as many as there are of both; and the other rows. O(n log n).
+    """
+    erased, many = delta.erased, len(delta)
+    if not erased or not delta.inserted:
+        return no_rows(len(delta.erases)), no_rows(len(delta.erases)), delta
+    order = [*by, *(place for place in range(len(delta.erases)) if place not in by)]
+    rows, _ = delta.signed()
+    sorted_by = sort_order([rows[place] for place in order])
+    starts = equal_runs([rows[place].take(sorted_by) for place in by], len(by)) if by else [0]
+    run = np.zeros(many, np.int64)
+    run[starts] = 1
+    run = np.cumsum(run) - 1
+    won = sorted_by >= erased
+    place = np.where(won, *(np.cumsum(side) - 1 for side in (won, ~won)))
+    first = np.array([np.add.reduceat(side.astype(np.int64), starts) for side in (~won, won)])
+    before = np.cumsum(first, axis=1) - first
+    place -= before[won.astype(np.int64), run]
+    both = place < first.min(axis=0)[run]
+    gone, come = sorted_by[both & ~won], sorted_by[both & won]
+    lost, new = np.sort(sorted_by[~both & ~won]), np.sort(sorted_by[~both & won])
+    (gone_rows, come_rows, lost_rows, new_rows) = (
+        [column.take(places) for column in rows] for places in (gone, come, lost, new)
+    )
+    return gone_rows, come_rows, Delta(new_rows, lost_rows)
 
 
 class Load(Delta):

@@ -19,6 +19,8 @@ EXTREMES = "extremes"
 """`min` and `max` of one relation read off its key order, without a state."""
 ORDER_BOUNDS = "order bounds"
 """Counts and sums up to a bound read off key orders, without comparing all pairs."""
+MOVED_BOUNDS = "moved bounds"
+"""Changes that a moved clock or limit makes looked for between its old value and the new one."""
 FINER_HEADS = "finer heads"
 """Changes of a head taken from one over the same body that groups more finely."""
 BEST_FIRST = "best first"
@@ -34,6 +36,7 @@ GATES = {
     KEPT_COUNTS: "rings of four",
     EXTREMES: "last seen",
     ORDER_BOUNDS: "running ranks",
+    MOVED_BOUNDS: "window of a clock",
     FINER_HEADS: "sales by shop",
     BEST_FIRST: "grid of roads",
     COMPILED_ITERATIONS: "recursion.chain",

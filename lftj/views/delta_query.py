@@ -21,7 +21,7 @@ from functools import cached_property
 import numpy as np
 
 from lftj.join.context import Context
-from lftj.join.plan.cardinality import Statistics, stale
+from lftj.join.plan.cardinality import Statistics
 from lftj.join.plan.order_choice import Choice
 from lftj.join.plan.order_costs import Crowds
 from lftj.join.plan.plan import RulePlan
@@ -33,13 +33,16 @@ from lftj.maintenance.inputs.versions import CHANGE, SIGNED, Versions
 from lftj.program.normal_form import NegatedAtom, NormalRule, PositiveAtom, Ref, RuleVariable
 from lftj.scantree.frozen import record
 from lftj.storage.delta import Delta
+from lftj.tuning.aids import MOVED_BOUNDS
 from lftj.types import INT
-from lftj.types.sources import Role, Source, in_role, without_role
+from lftj.types.sources import Role, Source, without_role
+from lftj.views.lasting_plans import STALE, STALE_ROWS, keep_orders, outgrown
+from lftj.views.moved_bounds import Moving
 
-_DELTA_STALE = 8
-"""Growth or shrinkage of what a delta query reads after which it is planned anew."""
-_DELTA_STALE_ROWS = 64
-"""Rows up to which no growth makes a delta query stale."""
+_MOVE_STEPS = 1 << 12
+"""Kernel steps for a row that takes another's place which nobody compares with another way."""
+_DEARER_MOVE = 2
+"""Times the estimated cost of both rows that a move may take."""
 
 
 @record
@@ -74,6 +77,31 @@ class DeltaQuery:
             (self.relation, *(without_role(name, Role.PREVIOUS) for name in self.rule.reads))
         )
 
+    @cached_property
+    def _moves(self) -> Moving | None:
+        """The way in which moves of the changed atom are followed, if there is one."""
+        return Moving.of(self.rule, self.needed) if self.bound is None else None
+
+    def changes(
+        self, versions: Versions, change: Delta, context: Context
+    ) -> list[tuple[Columns, np.ndarray]]:
+        """As `run`, in pieces: of rows that others take the place of by what lies between their
+        values, where that does not take longer.
+        """
+        moving = change.inserted and change.erased and MOVED_BOUNDS not in context.tuning.without
+        if not moving or self._moves is None:
+            return [self.run(versions, change, context)]
+        moves = versions.moves(self.relation, self._moves.fixed)
+        if moves.rows.count:
+            pieces = self._moves.run(moves, versions, context, _MOVE_STEPS * moves.rows.count)
+            if pieces is None:
+                cost = int(self._choice(versions, change, context)[0].cost)
+                pieces = self._moves.run(moves, versions, context, _DEARER_MOVE * cost)
+            if pieces is not None:
+                more = [self.run(versions, moves.rest, context)] if len(moves.rest) else []
+                return [*pieces, *more]
+        return [self.run(versions, change, context)]
+
     def run(
         self, versions: Versions, change: Delta, context: Context
     ) -> tuple[Columns, np.ndarray]:
@@ -104,32 +132,13 @@ class DeltaQuery:
             ]
         )
         changed = sum([versions.sizes.get(name, 0) for name in self._reads])
-        fewer = _DELTA_STALE_ROWS < self._changed > _DELTA_STALE * changed
+        fewer = STALE_ROWS < self._changed > STALE * changed
         if (
             self._prepared is None
             or fewer
-            or (
-                sizes != self._sizes
-                and any(
-                    stale(*pair, _DELTA_STALE, _DELTA_STALE_ROWS)
-                    for pair in zip(sizes, self._sizes, strict=True)
-                )
-            )
+            or (sizes != self._sizes and outgrown(self._sizes, sizes))
         ):
-            more = max(change.inserts, change.erases, key=lambda rows: len(rows[0]))
-            readable = versions.with_change(self.relation, self.bound, more).with_signed(
-                self.relation, self.bound, change
-            )
-            crowds = self._crowds(readable, context.statistics)
-            choice = choose_order(
-                self.rule,
-                self.needed,
-                readable,
-                context.statistics,
-                building=0.0,
-                upkeep=context.upkeep,
-                crowds=crowds,
-            )
+            choice, readable = self._choice(versions, change, context)
             plan = self._signed(choice, readable)
             self._prepared, self._sizes, self._changed = (
                 PreparedPlan(plan, readable, context),
@@ -137,8 +146,27 @@ class DeltaQuery:
                 changed,
             )
             self.steps = self.rows = 0
-            _keep_orders(plan, readable, context)
+            keep_orders(plan, readable, context)
         return self._prepared
+
+    def _choice(
+        self, versions: Versions, change: Delta, context: Context
+    ) -> tuple[Choice, Versions]:
+        """The variable order for a change, and the versions with it."""
+        more = max(change.inserts, change.erases, key=lambda rows: len(rows[0]))
+        readable = versions.with_change(self.relation, self.bound, more).with_signed(
+            self.relation, self.bound, change
+        )
+        choice = choose_order(
+            self.rule,
+            self.needed,
+            readable,
+            context.statistics,
+            building=0.0,
+            upkeep=context.upkeep,
+            crowds=self._crowds(readable, context.statistics),
+        )
+        return choice, readable
 
     def _crowds(self, readable: Versions, statistics: Statistics) -> Crowds:
         """Number of rows of other atoms that join with a changed row by one of its values. Of the
@@ -177,19 +205,6 @@ class DeltaQuery:
         )
         signed = Choice((sign, *choice.order), choice.cost, (2.0, *choice.bindings))
         return lay_out(rule, signed, (*self.needed, sign), readable, count=True)
-
-
-def _keep_orders(plan: RulePlan, readable: Versions, context: Context) -> None:
-    """Give the present version every key order that is read in the old one, so that the next commit
-    finds it there.
-    """
-    for name, order in plan.key_orders():
-        if name != SIGNED and not in_role(name, Role.PARAMETERS):
-            context.resources.kept_orders.setdefault(without_role(name, Role.PREVIOUS), set()).add(
-                order
-            )
-        if in_role(name, Role.PREVIOUS):
-            readable[name.name].tree(order)
 
 
 def delta_queries(rule: NormalRule, needed: tuple[int, ...]) -> list[DeltaQuery]:
@@ -246,6 +261,9 @@ def signed_assignments(
         )
         work.surgeries += len(change)
         if len(change):
-            pieces.append(query.run(versions, change, context))
+            if query.rule.filters:
+                pieces += query.changes(versions, change, context)
+            else:
+                pieces.append(query.run(versions, change, context))
     work.regions = work.surgeries
     return pieces

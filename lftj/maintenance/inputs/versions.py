@@ -6,6 +6,7 @@ changes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from lftj.scantree import Arena
 from lftj.scantree.columns import as_matrix
 from lftj.scantree.rows import sort_rows
 from lftj.sensitivity import Surgeries, surgeries
-from lftj.storage.delta import Columns, Delta
+from lftj.storage.delta import Columns, Delta, paired
 from lftj.storage.relation import Order, RelationVersion
 from lftj.storage.transient_relation import TransientRelation
 from lftj.tuning import DEFAULT, Tuning
@@ -28,6 +29,16 @@ SIGNED = Source("", Role.SIGNED)
 """The name under which a delta query reads a whole change: a column of signs, 1 for a row won and
 −1 for one lost, before the others.
 """
+
+
+class Moves(NamedTuple):
+    """Rows that others take the place of, each once as a move and, with the opposite sign, as the
+    move back: the sign, the row that comes, and the values before in the columns that are not
+    fixed; and the `rest` of the change.
+    """
+
+    rows: RelationVersion
+    rest: Delta
 
 
 class Versions(Mapping[str, RelationVersion]):
@@ -53,6 +64,7 @@ class Versions(Mapping[str, RelationVersion]):
         self._reordered: dict[tuple[str, tuple[int, ...]], Delta] = {}
         self._surgeries: dict[tuple[str, tuple[int, ...]], Surgeries] = {}
         self._presence: dict[tuple[str, tuple[int, ...]], Delta] = {}
+        self._moves: dict[tuple[str, tuple[int, ...]], Moves] = {}
         self._signed: dict[
             tuple[str, tuple[int, ...] | None, int], tuple[RelationVersion, Delta]
         ] = {}
@@ -198,6 +210,30 @@ class Versions(Mapping[str, RelationVersion]):
         columns = self[relation].schema.columns
         name = Source(relation, Role.CHANGED, bound)
         return RelationSchema(name, columns if bound is None else tuple(columns[i] for i in bound))
+
+    def moves(self, relation: str, fixed: tuple[int, ...]) -> Moves:
+        """The rows of a change that others take the place of which agree in the `fixed` columns;
+        shared by all rules.
+        """
+        key = (relation, fixed)
+        if key not in self._moves:
+            gone, come, rest = paired(self.deltas[relation], fixed)
+            columns = self[relation].schema.columns
+            moving = [place for place in range(len(columns)) if place not in fixed]
+            rows = np.array(
+                [
+                    np.repeat((1, -1), len(gone[0])),
+                    *(np.concatenate(each) for each in zip(come, gone, strict=True)),
+                    *(np.concatenate((gone[place], come[place])) for place in moving),
+                ],
+                np.int64,
+            )
+            name = Source(Source(relation, Role.CHANGED, fixed), Role.SIGNED)
+            schema = RelationSchema(
+                name, (("sign", INT), *columns, *(columns[place] for place in moving))
+            )
+            self._moves[key] = Moves(TransientRelation(schema, self._arena, rows), rest)
+        return self._moves[key]
 
     def presence(self, relation: str, bound: tuple[int, ...]) -> Delta:
         """The combinations of values of `bound` columns that appeared in a relation or vanished

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lftj.storage.delta import Delta, no_rows, stored_width
+from lftj.storage.delta import Delta, no_rows, paired, stored_width
 
 rows = st.sets(st.tuples(st.integers(0, 3), st.integers(0, 3)))
 changes = st.tuples(rows, rows).map(lambda pair: (pair[0], pair[1] - pair[0]))
@@ -55,3 +55,16 @@ def test_a_nullary_relation_is_stored_in_one_column():
     assert stored_width(0) == 1
     assert len(no_rows(0)) == 1
     assert len(Delta.empty(0)) == 0
+
+
+@given(changes, st.sampled_from([(), (0,), (1,), (0, 1)]))
+def test_rows_take_the_places_of_those_that_agree_with_them(change, by):
+    gone, come, rest = paired(make(change), by)
+    lost, won = as_set(gone), as_set(come)
+    assert all(old[place] == new[place] for old, new in zip(lost, won, strict=True) for place in by)
+    assert sorted([*won, *as_set(rest.inserts)]) == sorted(change[0])
+    assert sorted([*lost, *as_set(rest.erases)]) == sorted(change[1])
+    assert as_set(rest.inserts) == sorted(as_set(rest.inserts))
+    left = [{tuple(row[place] for place in by) for row in as_set(rows)}
+        for rows in (rest.inserts, rest.erases)]  # fmt: skip
+    assert left[0].isdisjoint(left[1])
