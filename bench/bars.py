@@ -38,6 +38,7 @@ BARS: dict[str, dict[str, Bar]] = {
         "feed_vs_upsert": Bar("at most", 2),
         "keyed_deletes_ratio": Bar("at most", 10),
         "in_order_worst_vs_duckdb": Bar("at most", None, "inform"),
+        "in_order_worst_steps": Bar("at most", None, "inform", unit="steps"),
         "in_order_commit": Bar("at most", None, "inform"),
         "program_rule_growth": Bar("at most", None, "inform"),
     },

@@ -235,6 +235,7 @@ def measure(report: Report, data: Path | None) -> None:
     report.add("calls_vs_array", calls_vs_array(CALLS[size]))
     found = [each for groups in GROUPS[size] for each in measured(ORDERED_ROWS[size], groups)]
     report.add("in_order_worst_vs_duckdb", max(each.vs_duckdb for each in found))
+    report.add("in_order_worst_steps", max(each.commit_steps for each in found))
     report.add("in_order_commit", commit_share(found))
     for each in found:
         report.note(figure="in_order_worst_vs_duckdb", **each._asdict())
