@@ -5,15 +5,18 @@ facts are read.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lftj.cli.directives import check_directives, directives_of, ignored_parameters
-from lftj.cli.doubts import doubts
+from lftj.cli.doubts import Doubt, doubts
 from lftj.cli.run import read_program
-from lftj.program.normal_form import Stratum
+from lftj.program.normal_form import FunctorRule, NormalRule, Stratum
 from lftj.program.stratification import StratifiedProgram
+from lftj.syntax import tree
+from lftj.tuning import DEFAULT
+from lftj.views.bounded_rules import pairs_compared
 
 if TYPE_CHECKING:
     from lftj.explain.plans.plan_report import PlanReport
@@ -78,11 +81,26 @@ def report(text: str, name: str | None = None, *, passes: bool = False) -> str:
     ]
     counted = f"{_count(relations, 'relation')}, {_count(len(sources), 'rule')}, no errors"
     warnings = list(map(str, doubts(parsed)))
+    warnings += dict.fromkeys(
+        str(doubt)
+        for source in sources
+        for doubt in _compared(program.rule(source), program.sources[source].normal.rules)
+    )
     warnings += [f"warning: {each}" for each in ignored_parameters(directives_of(parsed))]
     if warnings:
         counted += f", {_count(len(warnings), 'warning')}"
     strata = "strata\n" + describe_strata(program.stratified)
     return "\n\n".join([counted, *warnings, strata, *plans])
+
+
+def _compared(rule: tree.Rule, rules: Iterable[NormalRule | FunctorRule]) -> Iterator[Doubt]:
+    """The warnings of a rule that compares all pairs of rows up to a bound, by what it became."""
+    for each in rules:
+        if isinstance(each, NormalRule) and each.aggregates:
+            found = pairs_compared(each, DEFAULT)
+            if found is not None:
+                message = "each row is compared with all rows on one side of its bound: "
+                yield Doubt(rule, message + found[0], found[1])
 
 
 def _unknown_sizes() -> Statistics:

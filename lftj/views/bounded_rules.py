@@ -80,6 +80,47 @@ def _made(
     )
 
 
+def pairs_compared(rule: NormalRule, tuning: Tuning) -> tuple[str, str] | None:
+    """The reason for which a rule compares each row that is asked for with all rows on one side of
+    its bound, and what to write instead; None where it does not.
+    """
+    calls = [term for term in rule.head if isinstance(term, AggregateTerm)]
+    group, bounded = set(rule.group), False
+    asked = [atom for atom in rule.atoms if _columns(atom).keys() == group]
+    others = [atom for atom in rule.atoms if atom not in asked[:1]]
+    if not asked or not others or not all(_of_all(call) for call in calls):
+        return None
+    inside = {variable for atom in others for variable in _columns(atom)} - group
+    for test in rule.filters:
+        ends = {side.variable for side in (test.left, test.right) if isinstance(side, Ref)}
+        if test.operator in ("<", "<=", ">", ">=") and ends & inside and ends & group:
+            bounded = True
+            if any(rule.variables[end].type.name == "str" for end in ends):
+                return "texts are not kept in their order", "compare numbers or dates"
+    if not bounded or bounded_of(rule, tuning) is not None:
+        return None
+    if len(others) > 1 or rule.negated or len(rule.filters) > 1 or rule.assignments:
+        what = "there is more than one relation and one comparison"
+        return what, "make what is within the bound a relation of its own"
+    what = f"`{calls[0].function}` of such values is not moved from one row to the next"
+    totals = calls[0].function in TOTALS
+    return what, "add up decimals or ints" if totals else "ask for counts, sums or the next row"
+
+
+def _of_all(call: AggregateTerm) -> bool:
+    """Test for an aggregate to which all rows matter, not those at an end."""
+    about = AGGREGATES.get(call.function)
+    ends = about is not None and about.in_order is not None and not about.in_order.by_share
+    return (
+        call.function in COUNTS
+        or call.function in TOTALS
+        or (
+            about is not None
+            and (about.fold is not None or (about.in_order is not None and not ends))
+        )
+    )
+
+
 def _takes(call: AggregateTerm, rule: NormalRule) -> bool:
     """Test for a count, a sum of what is added exactly in any order, or the value of a row."""
     if call.function in COUNTS or reading(call.function) is not None:

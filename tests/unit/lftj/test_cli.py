@@ -12,6 +12,7 @@ import pytest
 
 import lftj
 from lftj.cli import main
+from lftj.cli.check import report
 from tests.unit.lftj.programs import PATHS, program
 
 
@@ -387,6 +388,31 @@ def test_check_warns_of_variables_that_occur_once(
     assert "  help: write `_` where any value will do\n" in out
     assert "`z`" in out
     assert "_any" not in out.partition("strata")[0].replace(text.splitlines()[2], "")
+
+
+PAIRS = {
+    "n = count : { s(g, u, _, _), u < t }": None,
+    "n = sum x : { s(g, u, x, _), u <= t }": None,
+    "n = max x : { s(g, u, x, _), u < t }": None,
+    "n = last(x, u) : { s(g, u, x, _), u < t }": None,
+    "n = count : { s(h, u, _, _), h < g }": "texts are not kept in their order",
+    "n = count : { s(g, u, x, _), u < t, x > 3 }": "more than one relation and one comparison",
+    "n = count : { s(g, u, x, _), p(x), u < t }": "more than one relation and one comparison",
+    "m = sum w : { s(g, u, _, w), u < t }, n = 0": "add up decimals or ints",
+    "m = median x : { s(g, u, x, _), u < t }, n = 0": "ask for counts, sums or the next row",
+}
+
+
+@pytest.mark.parametrize("body", PAIRS)
+def test_check_says_where_pairs_are_compared(body: str) -> None:
+    shown = report(
+        ".decl s(g: symbol, t: int, x: int, w: float)\n.decl p(x: int)\n"
+        ".decl v(g: symbol, t: int, n: int)\n"
+        f"v(g, t, n) :- s(g, t, _, _), {body}."
+    ).partition("strata")[0]
+    reason = PAIRS[body]
+    assert ("is compared with all rows" in shown) == (reason is not None)
+    assert reason is None or reason in shown
 
 
 DOUBTS = {
