@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 import lftj
 from lftj.tuning import Tuning
 from lftj.tuning.aids import MOVED_BOUNDS
+from tests.distributed.inline import InlineExecutor
 from tests.oracle.test_order_bounds import Facts, committed, profiled
 
 PROGRAM = """
@@ -219,3 +220,64 @@ def test_a_move_past_much_goes_the_shorter_way() -> None:
                 steps.append(profiled(workspace, "steps")["dear"])
             assert len(workspace["dear"]) == 10
     assert max(steps[:2]) <= 5_000 + max(steps[2:])
+
+
+def test_parts_move_their_clocks_together(tmp_path: Path) -> None:
+    rules = """
+        .decl now(t: number)
+        .decl clock(z: number, t: number)
+        .decl sale(c: number, z: number, d: number)
+        .decl sold(c: number, n: number)
+        .decl zoned(z: number, n: number)
+        .decl seen(c: number)
+        sold(c, count()) :- now(t), sale(c, _, d), d <= t, d > t - 5.
+        zoned(z, count()) :- clock(z, t), sale(_, z, d), d <= t, d > t - 5.
+        seen(c) :- now(t), sale(c, _, d), d < t.
+    """
+    facts: Facts = {"now": {(4,)}, "clock": {(0, 3), (1, 9)}}
+    facts["sale"] = {(n % 5, n % 2, n % 17) for n in range(80)}
+    with lftj.connect(executor=InlineExecutor(tmp_path)) as workspace:
+        workspace.add_rules(rules)
+        for name, some in facts.items():
+            workspace.load(name, sorted(some))
+        for old, new in ((4, 5), (5, 12), (12, 3)):
+            change = [
+                ("now", (old,)),
+                ("now", (new,)),
+                ("clock", (0, old - 1)),
+                ("clock", (0, new - 1)),
+            ]
+            committed(workspace, facts, [*change, ("sale", (new % 5, 0, new))])
+            expected = lftj.evaluate(
+                rules, {name: list(rows) for name, rows in facts.items()}, by="substitution"
+            )
+            for name in ("sold", "zoned", "seen"):
+                assert sorted(workspace[name].fetchall()) == sorted(expected[name].fetchall()), name
+
+
+def test_a_move_beyond_a_limit_leaves_all_as_it_was() -> None:
+    with lftj.connect() as workspace:
+        workspace.add_rules(DECLARED)
+        workspace.add_rules(f".decl v(c: number, n: number)\n{WINDOWS['sum']}")
+        workspace.load("sale", [(c, 1, 12) for c in range(1_000)])
+        workspace.load("now", [(10,)])
+        facts: Facts = {"now": {(10,)}}
+        with workspace.limits(work=50), pytest.raises(lftj.LimitError, match="for `v`"):
+            committed(workspace, facts, [("now", (10,)), ("now", (13,))])
+        assert workspace["now"].fetchall() == [(10,)]
+        assert len(workspace["v"]) == 0
+        assert workspace.verify() == []
+
+
+def test_a_row_of_a_window_is_explained_by_the_clock() -> None:
+    with lftj.connect() as workspace:
+        workspace.add_rules(PROGRAM)
+        workspace.load("sale", [(1, 5, 1), (1, 7, 4), (1, 9, 9)])
+        workspace.load("now", [(2,)])
+        with workspace.transaction() as tx:
+            tx.delete("now", [(2,)])
+            tx.insert("now", [(4,)])
+            why = str(tx.explain_change("total", (1, 7)))
+        assert "now(4)" in why
+        assert "sale(1, 7, 4)" in str(workspace.explain("total", (1, 7)))
+        assert "sale(1, 9, 9)" not in str(workspace.explain("total", (1, 7)))
