@@ -267,12 +267,9 @@ class Catalog:
             )
         if (known := self.relations.get(schema.name)) is not None:
             if known != schema:
-                key = (
-                    ""
-                    if known.key == schema.key or known.functional
-                    else f" {_described_key(known)}"
-                )
-                hint = f"keep one of the two declarations; the first is {describe(known)}{key}"
+                hint = f"keep one of the two declarations; the first is {describe(known)}"
+                if known.key is None and schema.key is not None and not schema.functional:
+                    hint += " without a key"
                 if (call := call_between(known, schema)) is not None:
                     hint += f"; {call} makes it the second"
                 raise DeclarationError(
@@ -410,11 +407,6 @@ def _can_name_aggregate(name: object) -> bool:
     return not functors.is_functor(name) and name not in functors.RESERVED_RELATIONS
 
 
-def _described_key(schema: RelationSchema) -> str:
-    names = ", ".join(schema.columns[i][0] for i in schema.key or ())
-    return "without a key" if schema.key is None else f"with the key {names}"
-
-
 def describe(schema: RelationSchema) -> str:
     """The schema as a declaration reads: `a(x: int, y: str)` or `F[x: int]: float`."""
     columns = [f"{name}: {type}" for name, type in schema.columns]
@@ -423,4 +415,13 @@ def describe(schema: RelationSchema) -> str:
     choice = f" choice-domain {choice}" if choice else ""
     if schema.functional:
         return f"{schema.name}[{', '.join(columns[:-1])}]: {schema.columns[-1][1]}{choice}"
-    return f"{schema.name}({', '.join(columns)}){choice}"
+    names = key_names(schema)
+    key = "" if names is None else f" key({', '.join(names)})"
+    return f"{schema.name}({', '.join(columns)}){key}{choice}"
+
+
+def key_names(schema: RelationSchema) -> tuple[str, ...] | None:
+    """The columns of a key that is declared; None where there is none, or that of a function."""
+    if schema.key is None or schema.functional:
+        return None
+    return tuple(schema.columns[place][0] for place in schema.key)

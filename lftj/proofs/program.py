@@ -206,9 +206,7 @@ def evaluate(
     declared = {clause.name: clause for clause in clauses if isinstance(clause, tree.Declaration)}
     kinds = kinds_of_columns(clauses)
     all_keys = {
-        name: tuple(range(len(each.columns) - 1))
-        for name, each in declared.items()
-        if each.functional
+        name: key for name, each in declared.items() if (key := _key(each)) is not None
     } | dict(keys or {})
 
     def stored(name: str, row: Row) -> Row:
@@ -254,3 +252,11 @@ def evaluate(
                 break
     check_keys(relations, all_keys)
     return {name: rows for name, rows in relations.items() if hidden or not name.startswith(HIDDEN)}
+
+
+def _key(declaration: tree.Declaration) -> tuple[int, ...] | None:
+    """Positions of the columns that determine a row; None where there is no key."""
+    if declaration.functional:
+        return tuple(range(len(declaration.columns) - 1))
+    names = [column.name for column in declaration.columns]
+    return None if declaration.key is None else tuple(map(names.index, declaration.key))

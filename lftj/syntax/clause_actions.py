@@ -5,6 +5,7 @@ name of its grammar rule.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from lark import Token
@@ -220,7 +221,10 @@ class ClauseActions(DirectiveActions):
         assert isinstance(qualifiers, list)
         assert isinstance(choice, tuple | None)
         span = self.between(keyword, last)
+        keys = [each for each in qualifiers if isinstance(each, tuple)]
+        qualifiers = [each for each in qualifiers if isinstance(each, Token)]
         self.refuse_qualifiers(qualifiers)
+        key = self.only_key(keys, functional)
         kept = tuple(str(word) for word in qualifiers if str(word) in functors.QUALIFIERS)
         for name in names:
             if str(name) in functors.RESERVED_RELATIONS:
@@ -230,7 +234,7 @@ class ClauseActions(DirectiveActions):
                     f"choose another name for the relation, such as {name}_",
                 )
         made: list[tree.Clause] = [
-            tree.Declaration(str(name), columns, functional, kept, choice or (), span=span)
+            tree.Declaration(str(name), columns, functional, kept, choice or (), key, span=span)
             for name in names
         ]
         for word in qualifiers:
@@ -254,6 +258,10 @@ class ClauseActions(DirectiveActions):
             if (refused := functors.UNSUPPORTED_QUALIFIERS.get(str(word))) is not None:
                 self.unsupported(refused[0], word, refused[1])
             elif str(word) not in known:
+                if str(word) == "key":
+                    hint = "name its columns behind it: key(x), or key(x, y)"
+                    self.out_of_place("`key` without columns", word, hint)
+                    continue
                 near = closest(str(word), {*known, "choice-domain"})
                 every = (
                     "a clause starts with a relation and its arguments; qualifiers are "
@@ -290,6 +298,26 @@ class ClauseActions(DirectiveActions):
 
     def qualifiers(self, children: Children) -> Children:
         return children
+
+    def key(self, children: Children) -> tuple[tuple[str, ...], Span]:
+        """The columns, and the place of the whole."""
+        word, _, names, closing = children
+        return tuple(map(str, names or ())), self.between(word, closing)
+
+    def only_key(
+        self, keys: Sequence[tuple[tuple[str, ...], Span]], functional: bool
+    ) -> tuple[str, ...] | None:
+        """The key of a declaration. Notes a second one, and that of a function."""
+        for columns, span in keys[0 if functional else 1 :]:
+            what = f"`key({', '.join(columns)})`"
+            if functional:
+                message = f"{what} of a function, whose arguments are its key"
+                self.problem(message, span, "leave it out")
+            else:
+                together = ", ".join(dict.fromkeys([*keys[0][0], *columns]))
+                hint = f"name all columns of the key in one: key({together})"
+                self.problem(f"{what} beside another key", span, hint)
+        return keys[0][0] if keys and not functional else None
 
     def choice_domain(self, children: Children) -> tuple[tuple[str, ...], ...]:
         """A name alone is a domain of one column, names in parentheses are one of several."""

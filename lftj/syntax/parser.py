@@ -59,7 +59,8 @@ throughout, so that no text makes it backtrack.
 """
 
 _LINE = re.compile(
-    r"\.(?:decl[ \t]++[\w?]++[ \t]*+(?:\([^()]*+\)|\[[^\[\]]*+\][ \t]*+:[ \t]*+[\w?]++)"
+    r"\.(?:decl[ \t]++[\w?]++[ \t]*+"
+    r"(?:\([^()]*+\)(?:[ \t]*+key\([^()]*+\))?+|\[[^\[\]]*+\][ \t]*+:[ \t]*+[\w?]++)"
     r"|(?:input|output|printsize)[ \t]++[\w?]++|type[ \t]++[\w?]++[ \t]*+<:[ \t]*+[\w?]++)"
     r"[ \t]*+(?=[\n\r]|//)"
 )

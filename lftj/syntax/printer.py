@@ -89,8 +89,12 @@ def _print_rule(rule: tree.Rule) -> str:
 
 
 def _print_declaration(declaration: tree.Declaration) -> str:
-    qualifiers = "".join(f" {word}" for word in declaration.qualifiers) + _print_choice(
-        declaration.choice
+    qualifiers = "".join(
+        [
+            *(f" {word}" for word in declaration.qualifiers),
+            "" if declaration.key is None else f" key({', '.join(declaration.key)})",
+            _print_choice(declaration.choice),
+        ]
     )
     if not declaration.functional:
         return (

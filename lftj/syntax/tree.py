@@ -232,7 +232,8 @@ class Declaration(Node):
     """`.decl name(columns)`; `functional` for `.decl F[columns]: type`, whose value is the last
     column; `qualifiers` such as `inline`.
 
-    `choice` has the columns of each `choice-domain`.
+    `choice` has the columns of each `choice-domain`, `key` those of `key(…)`; None where there is
+    none.
     """
 
     name: str
@@ -240,6 +241,7 @@ class Declaration(Node):
     functional: bool = False
     qualifiers: tuple[str, ...] = ()
     choice: tuple[tuple[str, ...], ...] = ()
+    key: tuple[str, ...] | None = None
 
 
 @frozen

@@ -18,6 +18,7 @@ from lftj.program.normal_form import (
     RelationSchema,
     Value,
 )
+from lftj.program.schema import key_names
 from lftj.program.stratification import StratifiedProgram
 from lftj.proofs.functors import FUNCTORS
 from lftj.syntax import tree
@@ -54,6 +55,7 @@ def _declaration(schema: RelationSchema) -> tree.Declaration:
         schema.name,
         tuple(tree.Column(name, str(type_)) for name, type_ in schema.columns),
         schema.functional,
+        key=key_names(schema),
     )
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import copy
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -88,12 +89,19 @@ class Owned:
         return None
 
     def _set(self, step: SetProgram) -> type[Exception] | None:
+        held = {name: self.rows(name) for name in self.specs}
         old = self.programs.pop(step.name, None)
         self.facts.pop(step.name, None)
         others = {spec.name for each in self.programs.values() for spec in each.specs}
         new = {spec.name: spec for spec in step.specs}
         for spec in () if old is None else old.specs:
             if spec.name not in others and new.get(spec.name) != spec:
+                if spec.name in new and replace(new[spec.name], key=spec.key) == spec:
+                    key, before = new[spec.name].key, held[spec.name]
+                    if not conflicts(before, key):
+                        continue  # a change of its schema: rows stay
+                    if self.rows(spec.name):
+                        return KeyViolationError
                 if self.rows(spec.name) and not step.drop:
                     return StillNeededError
                 self.free.pop(spec.name, None)
@@ -117,6 +125,12 @@ class Owned:
         base = {name: self.rows(name) for name in self.specs}
         keys = {spec.name: spec.key for spec in self.specs.values() if spec.key is not None}
         return evaluate((*declarations, *rules), base, keys=keys)
+
+
+def conflicts(rows: set[Row], key: tuple[int, ...] | None) -> bool:
+    """Test for two rows of one key."""
+    keys = {tuple(row[place] for place in key or ()) for row in rows}
+    return key is not None and len(keys) < len(rows)
 
 
 def _is_of(value: object, type_: str) -> bool:

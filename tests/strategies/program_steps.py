@@ -82,7 +82,8 @@ def set_programs(draw: Draw, program: Program, name: str) -> SetProgram:
     declared = [views[each].spec for each in sorted(specs)]
     variant = pick(draw, VARIANTS) if name == "a" else None
     if variant is not None:
-        extra, reader = Spec(EXTRA, variant), Spec(READER, variant[:1])
+        key = pick(draw, [None, None, (0,)]) if len(variant) > 1 else None
+        extra, reader = Spec(EXTRA, variant, key), Spec(READER, variant[:1])
         declared += [extra, reader]
         facts += [(extra, draw(row(variant))) for _ in range(draw(st.integers(0, 2)))]
         terms = [tree.Variable("x"), *[tree.Wildcard() for _ in variant[1:]]]

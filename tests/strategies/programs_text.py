@@ -155,6 +155,7 @@ declarations = st.one_of(
         st.lists(st.sampled_from(sorted(functors.QUALIFIERS)), max_size=2)
         .filter(lambda words: sum(word in functors.STRUCTURES for word in words) <= 1)
         .map(tuple),
+        key=st.none() | st.lists(names(frozenset({"_"})), max_size=2).map(tuple),
     ),
     st.builds(
         tree.Declaration,

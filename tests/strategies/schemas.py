@@ -67,6 +67,9 @@ class Spec:
             self.name,
             tuple(tree.Column(name, type_) for name, type_ in self.columns.items()),
             self.functional,
+            key=None
+            if self.key is None or self.functional
+            else tuple(f"c{place}" for place in self.key),
         )
 
 

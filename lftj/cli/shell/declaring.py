@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from lftj.cli.shell.command import words
 from lftj.errors import CommandError
+from lftj.program.schema import key_names
 from lftj.syntax import tree
 from lftj.syntax.parser import parse
 
@@ -40,12 +41,9 @@ def declaration(version: Version, name: str) -> str:
         tree.Column(column, type) for (column, _), type in zip(schema.columns, types, strict=True)
     ]
     names = [tuple(schema.columns[place][0] for place in domain) for domain in schema.choice]
-    text = tree.Declaration(name, tuple(columns), schema.functional, (), tuple(names))
-    notes = (
-        [f"key {', '.join(schema.columns[place][0] for place in schema.key)}"] if schema.key else []
-    )
-    notes += ["view"] if name in version.views else []
-    return f"{text}  // {'; '.join(notes)}" if notes else str(text)
+    key = key_names(schema)
+    text = tree.Declaration(name, tuple(columns), schema.functional, (), tuple(names), key)
+    return f"{text}  // view" if name in version.views else str(text)
 
 
 def alteration(rest: str) -> tuple[str, dict[str, Any]]:

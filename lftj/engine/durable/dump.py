@@ -24,7 +24,7 @@ from lftj.program.description import (
 from lftj.program.named_program import program_data
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
-from lftj.program.schema import Catalog, FunctionSignature
+from lftj.program.schema import Catalog, FunctionSignature, key_names
 from lftj.syntax import tree
 
 if TYPE_CHECKING:
@@ -118,7 +118,9 @@ def _types(catalog: Catalog) -> Iterator[tree.Clause]:
             choice = tuple(
                 tuple(schema.columns[place][0] for place in domain) for domain in schema.choice
             )
-            yield tree.Declaration(name, tuple(columns), schema.functional, choice=choice)
+            yield tree.Declaration(
+                name, tuple(columns), schema.functional, (), choice, key_names(schema)
+            )
 
 
 def _dump_rows(engine: Engine, schema: RelationSchema, file: Path) -> int | DurableError:

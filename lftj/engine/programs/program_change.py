@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from lftj.engine.programs.text_difference import Difference, difference, relations_of
+from lftj.engine.programs.text_difference import Difference, relations_of
 from lftj.errors import StillNeededError, UnknownNameError
 from lftj.program.alteration import call_between, since
 from lftj.program.named_program import (
@@ -52,16 +52,16 @@ def changed(
     program: Program,
     name: str,
     text: str,
+    found: Difference,
     *,
-    file: str,
     drop: bool,
     sizes: Sizes,
     rows_otherwise: RowsOtherwise,
 ) -> Change:
-    """The change that makes a text the program of a name. Raises ProgramErrors, and
-    StillNeededError (E327) for declarations that others need, unless they are to be dropped.
+    """The change that makes a text the program of a name, of which it differs as `found`. Raises
+    ProgramErrors, and StillNeededError (E327) for declarations that others need, unless they are to
+    be dropped.
     """
-    found = difference(program, name, text, file)
     programs = program.catalog.programs
     old, others = programs.get(name, NamedProgram("")), others_of(programs, name)
     held = frozenset().union(old.lent_rules, *(each.rules for each in others))

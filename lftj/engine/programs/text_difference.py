@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from lftj.errors import ProgramErrors
 from lftj.program.canonical_rule import canonical
@@ -38,8 +38,9 @@ class Difference:
     of rules that are in both texts; `found`: of rules that are there already, of others.
 
     `facts`: those that stay, by relation. `declared` and `types`: what the text declares; `dropped`
-    and `types_dropped`: what it does not, or otherwise, and then as `schemas` say. `repeats`: a
-    clause stands there twice.
+    and `types_dropped`: what it does not, or otherwise, and then as `schemas` say. `rekeyed`: those
+    of `dropped` that another key would make what the text declares. `repeats`: a clause stands
+    there twice.
     """
 
     clauses: tuple[tree.Clause, ...]
@@ -52,6 +53,7 @@ class Difference:
     types_dropped: frozenset[str] = frozenset()
     repeats: bool = False
     schemas: Mapping[str, RelationSchema] = field(default_factory=dict)
+    rekeyed: frozenset[str] = frozenset()
 
 
 def difference(program: Program, name: str, text: str, file: str) -> Difference:
@@ -213,7 +215,7 @@ class _Whole:
 
     def difference(self) -> Difference:
         """The difference. Raises ProgramErrors."""
-        dropped, types, schemas = self._dropped()
+        dropped, types, after = self._dropped()
         rules = [
             clause
             for clause in self._parsed.clauses
@@ -254,14 +256,23 @@ class _Whole:
             dropped,
             types,
             repeats,
-            schemas,
+            after.relations,
+            frozenset(filter(partial(self._rekeyed, after), dropped)),
         )
+
+    def _rekeyed(self, after: Catalog, name: str) -> bool:
+        """Test for a relation that the text declares with another key, and as it was else."""
+        catalog, schema = self._program.catalog, after.relations.get(name)
+        if schema is None or schema.functional or schema.choice:
+            return False
+        same = after.kinds.get(name) == catalog.kinds.get(name)
+        return same and replace(catalog.relations[name], key=schema.key) == schema
 
     def _dropped(
         self,
-    ) -> tuple[frozenset[str], frozenset[str], Mapping[str, RelationSchema]]:
+    ) -> tuple[frozenset[str], frozenset[str], Catalog]:
         """The relations and types of the program that are not in the text, or otherwise, and the
-        relations that are. Raises ProgramErrors.
+        catalog with those that are. Raises ProgramErrors.
         """
         catalog = self._program.catalog
         mine = self._old.relations.difference(*(each.relations for each in self._others))
@@ -280,7 +291,7 @@ class _Whole:
         gone = frozenset(
             name for name in types if found.definitions.get(name) != catalog.definitions[name]
         )
-        return relations, gone, found.relations
+        return relations, gone, found
 
     def _free_types(self, relations: frozenset[str]) -> frozenset[str]:
         """The types that the program alone defines, and no other relation or type names."""

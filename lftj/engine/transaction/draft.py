@@ -21,6 +21,7 @@ from lftj.engine.delivery.consumers import Position
 from lftj.engine.machine_code.compiled_ahead import compile_for
 from lftj.engine.programs.handles import RuleHandle, number_of, without
 from lftj.engine.programs.program_change import Change, ProgramChange, between, changed
+from lftj.engine.programs.text_difference import difference
 from lftj.engine.transaction import owned_facts
 from lftj.engine.transaction.altering import Request, alter, drop
 from lftj.engine.transaction.bulk_draft import BulkDraft
@@ -30,9 +31,8 @@ from lftj.engine.transaction.program_draft import (
     inputs_of,
     require_program,
 )
-from lftj.errors import (
-    DeclarationError,
-)
+from lftj.engine.transaction.rekeying import rekeyed
+from lftj.errors import DeclarationError
 from lftj.heads.user import UserAggregate
 from lftj.maintenance.inputs.rule_work import RuleWork
 from lftj.program.normal_form import RelationSchema
@@ -320,21 +320,28 @@ class Draft(BulkDraft):
     ) -> ProgramChange:
         """See `Transaction.program`."""
         require_program(name, text)
-        before = self.program
+        before, mark = self.program, self.mark()
         with self._reading(text):
             known = before.catalog.programs.get(name)
             if known is None or known.text != text or not known.whole:
-                self._take(self._changed_to(name, text, file or name, drop), name)
+                try:
+                    self._take(self._changed_to(name, text, file or name, drop), name)
+                except BaseException:
+                    self.reset(mark)
+                    raise
             if facts is not None:
                 self._read_inputs(inputs_of(parse(text, file or name), facts, allow_paths))
         return between(before, self.program)
 
     def _changed_to(self, name: str, text: str, file: str, drop: bool) -> Change:
+        found = difference(self.program, name, text, file)
+        if found.rekeyed and rekeyed(self, found):
+            found = difference(self.program, name, text, file)
         return changed(
             self.program,
             name,
             text,
-            file=file,
+            found,
             drop=drop,
             sizes=self.sizes,
             rows_otherwise=partial(owned_facts.rows_otherwise, self),

@@ -114,8 +114,8 @@ def _declared_twice(declaration: tree.Declaration, first: tree.Declaration) -> D
     """
     how = (
         ""
-        if (first.columns, first.functional, first.choice)
-        == (declaration.columns, declaration.functional, declaration.choice)
+        if (first.columns, first.functional, first.choice, first.key)
+        == (declaration.columns, declaration.functional, declaration.choice, declaration.key)
         else ", differently"
     )
     hint = (
@@ -160,21 +160,25 @@ def _schema(
         except LftjError as error:
             errors.append(error)
             columns.append((column.name, UNKNOWN))
-    key = tuple(range(len(columns) - 1)) if declaration.functional else None
-    choice, problems = _choice(declaration)
+    choice, problems = _positions(declaration, declaration.choice, "to choose by")
+    if declaration.key is None:
+        key = tuple(range(len(columns) - 1)) if declaration.functional else None
+    else:
+        (key,), more = _positions(declaration, (declaration.key,), "for its key")
+        problems += more
     return RelationSchema(
         declaration.name, tuple(columns), key, declaration.functional, choice
     ), errors + problems
 
 
-def _choice(declaration: tree.Declaration) -> tuple[tuple[tuple[int, ...], ...], list[LftjError]]:
-    """The positions of each choice domain's columns; their order says nothing."""
+def _positions(
+    declaration: tree.Declaration, lists: Sequence[tuple[str, ...]], what: str
+) -> tuple[tuple[tuple[int, ...], ...], list[LftjError]]:
+    """The positions of each list of columns; their order says nothing."""
     names = [column.name for column in declaration.columns]
     places = {name: place for place, name in reversed(list(enumerate(names)))}
     errors: list[LftjError] = []
-    for name in dict.fromkeys(
-        name for domain in declaration.choice for name in domain if name not in places
-    ):
+    for name in dict.fromkeys(name for each in lists for name in each if name not in places):
         near = closest(name, names)
         hint = (
             f"did you mean `{near}`?"
@@ -183,13 +187,10 @@ def _choice(declaration: tree.Declaration) -> tuple[tuple[tuple[int, ...], ...],
             if names
             else "it has no columns"
         )
-        message = f"relation `{declaration.name}` has no column `{name}` to choose by"
+        message = f"relation `{declaration.name}` has no column `{name}` {what}"
         errors.append(UnknownNameError(message, code="E111", span=declaration.span, hint=hint))
-    domains = {
-        tuple(sorted({places[name] for name in domain if name in places}))
-        for domain in declaration.choice
-    }
-    return tuple(sorted(domains)), errors
+    found = {tuple(sorted({places[name] for name in each if name in places})) for each in lists}
+    return tuple(sorted(found)), errors
 
 
 class _Meanings:

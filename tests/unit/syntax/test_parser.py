@@ -257,6 +257,33 @@ def test_declarations():
     )
 
 
+def test_keys_of_declarations():
+    program = parse(
+        ".decl a(x: number, y: number?) inline key(x)\n.decl b(x: number) key // why\n (x, y) "
+        "choice-domain x\n.decl c() key()\n.decl d(x: number)\nkey(x) :- d(x)."
+    )
+    keys = [each.key for each in program.clauses if isinstance(each, Declaration)]
+    assert keys == [("x",), ("x", "y"), (), None]
+    assert str(program.clauses[-1]) == "key(x) :- d(x)."
+    assert parse(str(program)) == program
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "key(x) // a head\n:- d(x).",
+        "key(x), e(x) :- d(x).",
+        "key(1).",
+        "key(x).",
+        "key(x).\n.decl e()",
+    ],
+)
+def test_heads_behind_declarations_are_no_keys(text: str):
+    declared, *rest = parse(f".decl d(x: number)\n{text}").clauses
+    assert declared == Declaration("d", (Column("x", "number"),))
+    assert tuple(rest) == parse(text).clauses
+
+
 def test_several_names_share_columns_and_old_qualifiers_are_directives():
     columns = (Column("x", "number"),)
     expected = (

@@ -22,7 +22,7 @@ def test_a_relation_is_declared_once_and_found_again(ws):
         == acct.schema
     )
     assert (acct.columns, acct.key) == (("id", "since", "owed"), ("id",))
-    assert repr(acct) == "<Relation acct(id: int, since: date, owed: decimal(10,2))>"
+    assert repr(acct) == "<Relation acct(id: int, since: date, owed: decimal(10,2)) key(id)>"
     assert list(ws.relations) == ["acct"]
     assert "acct" in ws
     assert acct in ws
@@ -44,7 +44,7 @@ def test_another_key_is_told_of(ws):
         ws.relation("p", {"x": int, "y": int})
     assert (
         caught.value.hint
-        == "keep one of the two declarations; the first is p(x: int, y: int) with the key x; "
+        == "keep one of the two declarations; the first is p(x: int, y: int) key(x); "
         "ws.alter('p', key=None) makes it the second"
     )
     ws.relation("q", {"x": int})

@@ -281,6 +281,65 @@ def test_a_view_becomes_wider_and_what_reads_it_follows() -> None:
         assert (rows(ws, "w"), ws.verify()) == ([(3,), (5,)], [])
 
 
+KEYED = ".decl price(id: number, n: number) key(id)\n.decl low(n: number)\nlow(n) :- price(_, n).\n"
+UNKEYED = KEYED.replace(" key(id)", "")
+TWO_OF_ONE = [(1, 10), (1, 11)]
+
+
+def test_a_text_that_gains_or_loses_a_key_changes_the_schema(tmp_path: Path) -> None:
+    with lftj.connect(tmp_path / "w", keep="all") as ws:
+        ws.program(UNKEYED)
+        ws.load("price", TWO_OF_ONE)
+        with pytest.raises(lftj.KeyViolationError):
+            ws.program(KEYED)
+        assert ws["price"].fetchall() == TWO_OF_ONE
+        with ws.transaction() as tx:
+            tx.delete("price", TWO_OF_ONE[1:])
+        before = ws.version
+        assert str(ws.program(KEYED)) == "~ .decl price: key id"
+        assert next(ws.changes("price", since=before)).kind == "schema"
+    with lftj.connect(tmp_path / "w") as ws:
+        assert not ws.program(KEYED)
+        with pytest.raises(lftj.KeyViolationError):
+            ws.load("price", TWO_OF_ONE)
+        assert str(ws.program(UNKEYED)) == "~ .decl price: no key"
+        ws.load("price", TWO_OF_ONE)
+        assert ws["low"].sort().fetchall() == [(10,), (11,)]
+        assert ws.verify() == []
+
+
+def test_a_key_that_facts_of_the_new_text_have_takes_the_place_of_none() -> None:
+    with lftj.connect() as ws:
+        ws.program(UNKEYED + "price(1, 10). price(1, 11).\n")
+        with pytest.raises(lftj.KeyViolationError):
+            ws.program(KEYED + "price(1, 10). price(1, 11).\n")
+        ws.program(KEYED + "price(1, 10). price(2, 11).\n")
+        assert ws["price"].sort().fetchall() == [(1, 10), (2, 11)]
+        assert ws.relation("price", {"id": int, "n": int}, key="id").key == ("id",)
+
+
+def test_a_key_of_a_branch_comes_with_its_merge() -> None:
+    with lftj.connect(keep="all") as ws:
+        ws.program(UNKEYED)
+        branch = ws.branch("keyed")
+        branch.program(KEYED)
+        ws.load("price", TWO_OF_ONE[:1])
+        ws.merge("keyed")
+        assert ws.relation("price", {"id": int, "n": int}, key="id").key == ("id",)
+        assert ws.programs["main"] == KEYED
+
+
+def test_keys_are_told_in_declarations_that_differ(ws: Any) -> None:
+    ws.relation("price", {"id": int, "n": int}, key="id")
+    ws.add_rules(".decl price(id: number, n: number) key(id)")
+    with pytest.raises(ProgramErrors, match=r"is price\(id: int, n: int\) key\(id\); ws.alter"):
+        ws.add_rules(".decl price(id: number, n: number)")
+    with pytest.raises(ProgramErrors, match="no column `x` for its key"):
+        ws.add_rules(".decl other(id: number) key(x)")
+    with pytest.raises(ProgramErrors, match="column `id` of `other` is optional"):
+        ws.add_rules(".decl other(id: number?) key(id)")
+
+
 def test_types_of_a_program_change_with_it() -> None:
     with lftj.connect() as ws:
         text = ".type Id <: number\n.decl e(x: Id)\n.decl f(x: Id)\ne(1). f(x) :- e(x)."
