@@ -79,7 +79,7 @@ def _shown(value: object) -> str:
 def _shared(plan: PlanReport) -> Iterator[dict[str, Any]]:
     """Nodes of the graph of views that several relations read."""
     for node in plan.graph.all.values():
-        if node.kind != "fixpoint" and len(node.relations) > 1:
+        if node.kind not in ("fixpoint", "levels") and len(node.relations) > 1:
             yield asdict(node)
 
 

@@ -38,7 +38,7 @@ from lftj.program.normal_form import (
     RuleVariable,
     Stratum,
 )
-from lftj.scantree import Tree
+from lftj.scantree import Arena, Tree
 from lftj.scantree.frozen import frozen
 from lftj.scantree.rows import sort_rows, union
 from lftj.storage.database import Database
@@ -70,6 +70,22 @@ class LevelsState:
     highest: int = 0
     work: int = 0
 
+    @staticmethod
+    def begun(rules: tuple[NormalRule, ...]) -> LevelsState:
+        """The state of these rules before anything was evaluated."""
+        columns = sum_columns(rules)
+        return LevelsState(rules, tuple(Contribution(rule, columns) for rule in rules), {}, {})
+
+    @cached_property
+    def columns(self) -> dict[str, int]:
+        """The column that is summed, by relation."""
+        return sum_columns(self.rules)
+
+    @cached_property
+    def groups(self) -> int:
+        """The number of groups."""
+        return sum(map(len, self.sums.values()))
+
     @cached_property
     def bytes(self) -> int:
         """Bytes that are kept beside the rows."""
@@ -98,9 +114,7 @@ def follow_levels(
             work.outcome = "fallback"
     else:
         work.outcome = "full"
-    columns = sum_columns(rules)
-    nothing = LevelsState(rules, tuple(Contribution(rule, columns) for rule in rules), {}, {})
-    return _Levels(schemas, nothing, versions, context, work).from_nothing()
+    return _Levels(schemas, LevelsState.begun(rules), versions, context, work).from_nothing()
 
 
 def _is(one: object, other: object) -> bool:
@@ -120,17 +134,16 @@ class _Levels:
     ):
         self._schemas, self._state, self._versions = schemas, state, versions
         self._context, self._work = copy(context), work
-        self._columns = sum_columns(state.rules)
+        self._columns = state.columns
         resources, arena = context.resources, context.resources.arena
-        self._shapes = {name: _shape(schemas[name], at) for name, at in self._columns.items()}
+        self._shapes = {name: sum_shape(schemas[name], at) for name, at in self._columns.items()}
         self._sums = {
             name: state.sums.get(name)
             or AggregateState.empty(arena, self._shapes[name], resources.dictionary)
             for name in self._columns
         }
         self._levels = {
-            name: state.levels.get(name)
-            or Tree.empty(arena, max(1, len(schemas[name].columns) - 1), 1)
+            name: state.levels.get(name) or no_levels(schemas[name], arena)
             for name in self._columns
         }
         self._pending: dict[str, list[tuple[Columns, np.ndarray]]] = {
@@ -341,7 +354,12 @@ class _Levels:
         return to_tuples(types, codes, dictionary.texts(), rows=1)[0]
 
 
-def _shape(schema: RelationSchema, at: int) -> AggregateShape:
+def no_levels(schema: RelationSchema, arena: Arena) -> Tree:
+    """Levels of no groups of a relation."""
+    return Tree.empty(arena, max(1, schema.arity - 1), 1)
+
+
+def sum_shape(schema: RelationSchema, at: int) -> AggregateShape:
     """The shape of a relation's head, over rows of its group and a value."""
     variables = [RuleVariable(name, type_) for name, type_ in schema.columns]
     key = [place for place in range(schema.arity) if place != at]

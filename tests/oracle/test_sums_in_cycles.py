@@ -232,6 +232,63 @@ def test_each_changed_group_is_summed_once() -> None:
     assert steps < 60 * changed
 
 
+RATES = """
+.decl rate(x: number, f: float)
+rate(x, sum(f)) :- need(x, _, n), f = to_float(n) / 3.0.
+rate(x, f) :- top(x, _, n), f = to_float(n).
+"""
+
+
+@pytest.mark.parametrize("program", ["linear", "mutual"])
+def test_a_workspace_that_is_opened_again_goes_on_with_sums_and_levels(
+    program: str, tmp_path: Path
+) -> None:
+    def changed(workspace: Any, times: int) -> list[list[tuple[Any, ...]]]:
+        found = []
+        for n in range(times):
+            with workspace.transaction() as tx:
+                tx.insert("uses", [(3, 50 + n, 1)])
+            profile = workspace.profile(last=1)
+            assert all(each.startswith("the change is followed") for each in profile["reason"])
+            found.append(sorted(zip(*(profile[each] for each in ("node", "steps")), strict=True)))
+            assert workspace.verify() == []
+        return found
+
+    def filled(path: Path) -> Any:
+        workspace = lftj.connect(path)
+        workspace.add_rules(DECLARED + "".join(PROGRAMS[program]) + RATES)
+        workspace.load("top", [(x, 1, 2) for x in range(100, 120)])
+        workspace.load("uses", [(x, x + 1, 1 + x % 2) for x in range(1, 40)])
+        return workspace
+
+    with filled(tmp_path / "kept") as workspace:
+        expected = changed(workspace, 3)
+        rows = {name: set(workspace[name].fetchall()) for name in (*NAMES, "rate")}
+    with filled(tmp_path / "opened") as workspace:
+        sizes = [each for each in workspace.memory().fetchall() if "levels" in each[1]]
+    with lftj.connect(tmp_path / "opened") as workspace:
+        assert [each for each in workspace.memory().fetchall() if "levels" in each[1]] == sizes
+        first, *rest = changed(workspace, 3)
+        assert rest == expected[1:]
+        assert first <= expected[0]  # which makes a key order
+        assert {name: set(workspace[name].fetchall()) for name in (*NAMES, "rate")} == rows
+
+
+def test_a_node_says_that_it_is_followed_by_levels() -> None:
+    workspace = lftj.connect()
+    workspace.add_rules(DECLARED + "".join(PROGRAMS["linear"]))
+    workspace.load("top", [(0, 1, 2), (0, 2, 5)])
+    workspace.load("uses", [(1, 2, 3), (2, 3, 1)])
+    nodes = {each[0]: each for each in workspace.plan().nodes().fetchall()}
+    name, kind, *_, kept_by, rows, size = nodes["need"]
+    assert (name, kind, rows) == ("need", "levels", 3)
+    assert kept_by == "levels: a group once those below it are done"
+    found = [each for each in workspace.memory().fetchall() if each[0] == "need"]
+    assert ("need", "(sums and levels)", 3, size) in found
+    assert size > 0
+    assert "kept up to date by levels: each changed group" in str(workspace.plan())
+
+
 def test_a_row_of_one_rule_is_explained_and_one_of_several_is_refused() -> None:
     workspace = lftj.connect()
     workspace.add_rules(DECLARED + "".join(PROGRAMS["linear"][:2]))

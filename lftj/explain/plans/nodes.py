@@ -24,6 +24,7 @@ from lftj.views import (
     GroupState,
     JoinArm,
     JoinState,
+    LevelsState,
     UnionState,
     stratum_key,
 )
@@ -39,6 +40,9 @@ COLUMNS = (
     ("bytes", INT),
 )
 
+STRATA = ("fixpoint", "levels")
+"""Kinds of nodes that are whole strata."""
+
 
 @dataclass(frozen=True)
 class Node:
@@ -46,10 +50,10 @@ class Node:
 
     `kind`: "table", "join", "family" (joins that differ in constants alone), "group", "extremes"
     (groups that are read off a key order), "bounds" (counts and sums up to a bound), "functor",
-    "union", "choice" or "fixpoint". `reads`: names of the nodes that it reads; `relations`: those
-    that it helps to derive; `rules`: the numbers of the rules of the user's that it serves;
-    `kept_by`: how a commit brings it up to date. `rows`: of the relation, or groups, None of a node
-    without; `bytes`: that it keeps.
+    "union", "choice", "fixpoint" or "levels" (sums in cycles, and of several rules). `reads`: names
+    of the nodes that it reads; `relations`: those that it helps to derive; `rules`: the numbers of
+    the rules of the user's that it serves; `kept_by`: how a commit brings it up to date. `rows`: of
+    the relation, or groups, None of a node without; `bytes`: that it keeps.
     """
 
     name: str
@@ -100,7 +104,7 @@ class Nodes:
         for stratum in self._state.program.order.strata:
             for rule in stratum.rules:
                 node = self.of(rule)
-                if node is not None and node.kind == "fixpoint":
+                if node is not None and node.kind in STRATA:
                     found[node.name, ""] = node
                 elif node is not None:
                     found.setdefault((rule.relation, f"#{rule.source}"), node)
@@ -118,13 +122,15 @@ class Nodes:
         rows = sum(self._state.database[name].count for name in names if not is_hidden(name))
         node = Node(
             shown,
-            "fixpoint",
+            "levels" if stratum.summed else "fixpoint",
             self._read(stratum.rules, names),
             names,
             _numbers(stratum.rules),
-            "the strategies of recursion",
+            "levels: a group once those below it are done"
+            if stratum.summed
+            else "the strategies of recursion",
             rows,
-            kept.bytes if isinstance(kept, StratumState) else 0,
+            kept.bytes if isinstance(kept, StratumState | LevelsState) else 0,
         )
         self._add(node)
         self._named |= {id(rule): shown for rule in stratum.rules} | dict.fromkeys(names, shown)

@@ -15,7 +15,7 @@ from lftj.engine.versions import Result, State
 from lftj.errors import UnknownNameError
 from lftj.explain.plans.analysis import BodyCost, PlanAnalysis
 from lftj.explain.plans.level_costs import Bodies
-from lftj.explain.plans.nodes import Node, Nodes
+from lftj.explain.plans.nodes import STRATA, Node, Nodes
 from lftj.explain.plans.plan_parts import part_lines
 from lftj.explain.plans.upkeep import evaluated, is_searched, upkeep_lines
 from lftj.join.access import SemijoinReduction
@@ -163,7 +163,7 @@ class PlanReport:
         before = {*shown}
         for each in self.planned:
             node = self.graph.of(each.rule)
-            if node is not None and node.kind == "fixpoint":
+            if node is not None and node.kind in STRATA:
                 node = None  # its rules have plans of their own
             if node is not None and node.name in before:
                 yield f"  {each.rule.relation}: reads {node.name}, shown with {shown[node.name]}"
@@ -275,7 +275,7 @@ class PlanReport:
     def _shared(self, rule: NormalRule) -> Iterator[str]:
         """Name the node that serves other rules too."""
         node = self.graph.of(rule)
-        if node is not None and node.kind != "fixpoint" and len(node.rules) > 1:
+        if node is not None and node.kind not in STRATA and len(node.rules) > 1:
             yield f"    found once for the rules {node.served}, as {node.name}"
 
     def _matching(self, rule: NormalRule, plan: RulePlan) -> SemijoinReduction | None:

@@ -21,6 +21,7 @@ from lftj.views import (
     GroupState,
     JoinArm,
     JoinState,
+    LevelsState,
     UnionState,
     ViewStates,
     shown_key,
@@ -36,7 +37,11 @@ def upkeep_lines(rule: NormalRule | FunctorRule, state: State) -> Iterator[str]:
     if arm is None:
         stratum = state.program.order.stratum_of(rule.relation)
         if stratum is not None and stratum.recursive:
-            yield "    kept up to date with its recursive stratum"
+            yield (
+                "    kept up to date by levels: each changed group once all below it are done"
+                if stratum.summed
+                else "    kept up to date with its recursive stratum"
+            )
         return
     if isinstance(arm, ExtremesArm):
         yield (
@@ -158,6 +163,8 @@ def memory_rows(name: str, heads: ViewStates) -> Iterator[MemoryRow]:
     if isinstance(kept, StratumState):
         rows = sum(relation.count for relation in kept.relations.values())
         yield "(iterations and proofs)", rows, kept.bytes
+    if isinstance(kept, LevelsState):
+        yield "(sums and levels)", kept.groups, kept.bytes
     if not isinstance(kept, UnionState):
         return
     if kept.support is not None:

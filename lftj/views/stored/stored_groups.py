@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from lftj.heads.aggregate_shape import AggregateShape
 from lftj.heads.aggregate_state import AggregateState
 from lftj.heads.float_sum import FloatTotals
 from lftj.heads.kept import Kept
@@ -36,17 +37,25 @@ class NotStoredError(Exception):
 
 def group_data(state: GroupState, rules: Sequence[Rule], trees: StoredTrees) -> dict[str, Any]:
     """Data of the state of a group node."""
-    groups, order, trace = state.aggregate, state.aggregate.order, state.join.trace
+    trace = state.join.trace
     return {
         "members": [number_of(member.rule, rules) for member in state.group.members],
         "columns": _columns(state.group),
         "work": state.work,
-        "groups": trees.number(groups.groups),
-        "kept": [_kept_data(kept, trees) for kept in groups.kept],
+        **aggregate_data(state.aggregate, trees),
+        "trace": None if trace is None else trace_data(trace, trees),
+    }
+
+
+def aggregate_data(aggregate: AggregateState, trees: StoredTrees) -> dict[str, Any]:
+    """Data of groups and of what is kept behind their functions."""
+    order = aggregate.order
+    return {
+        "groups": trees.number(aggregate.groups),
+        "kept": [_kept_data(kept, trees) for kept in aggregate.kept],
         "order": None
         if order is None
         else [trees.number(order.codes), trees.number(order.labels), order.epoch, order.last],
-        "trace": None if trace is None else trace_data(trace, trees),
     }
 
 
@@ -63,9 +72,26 @@ def group_state_of(
     """
     if _columns(group) != data["columns"]:
         raise ValueError("the columns of a group node are others now")
+    aggregate = aggregate_of(data, group.shape, dictionary, trees, verbs)
+    join = JoinState(group.join)
+    if data["trace"] is not None:
+        join = join._replace(
+            trace=trace_of(data["trace"], group.join, relations, dictionary, trees)
+        )
+    return GroupState(group, aggregate, join, data["work"])
+
+
+def aggregate_of(
+    data: Mapping[str, Any],
+    shape: AggregateShape,
+    dictionary: Dictionary,
+    trees: OpenedTrees,
+    verbs: Mapping[str, UserAggregate],
+) -> AggregateState:
+    """Restore groups. Raises ValueError where they have other columns now."""
     empty = AggregateState.empty(
         trees.arena,
-        group.shape,
+        shape,
         dictionary,
         verbs,
         ordered=_UNORDERED not in data["kept"],
@@ -77,15 +103,9 @@ def group_state_of(
     if data["order"] is not None:
         codes, labels, epoch, last = data["order"]
         order = TextOrder(dictionary, trees[codes], trees[labels], epoch, last)
-    aggregate = replace(
-        empty, groups=_same_columns(trees[data["groups"]], empty.groups), kept=kept, order=order
+    return replace(
+        empty, groups=same_columns(trees[data["groups"]], empty.groups), kept=kept, order=order
     )
-    join = JoinState(group.join)
-    if data["trace"] is not None:
-        join = join._replace(
-            trace=trace_of(data["trace"], group.join, relations, dictionary, trees)
-        )
-    return GroupState(group, aggregate, join, data["work"])
 
 
 def _columns(group: Group) -> str:
@@ -116,23 +136,24 @@ def _kept_data(state: Kept, trees: StoredTrees) -> Any:
 
 def _kept_of(empty: Kept, data: Any, trees: OpenedTrees) -> Kept:
     if isinstance(empty, FloatTotals):
-        return FloatTotals(empty.arg, _same_columns(trees[data], empty.words))
+        return FloatTotals(empty.arg, same_columns(trees[data], empty.words))
     if isinstance(empty, OrderedRows):
         number, epoch = data
         return replace(
-            empty, rows=SupportState(_same_columns(trees[number], empty.rows.tree)), epoch=epoch
+            empty, rows=SupportState(same_columns(trees[number], empty.rows.tree)), epoch=epoch
         )
     if isinstance(empty, UserTotals):
         number, slots, count = data
         return replace(
             empty,
-            tree=_same_columns(trees[number], empty.tree),
+            tree=same_columns(trees[number], empty.tree),
             slots=Slots(trees[slots], count, empty.aggregate.words or ()),
         )
     return empty
 
 
-def _same_columns(tree: Tree, like: Tree) -> Tree:
+def same_columns(tree: Tree, like: Tree) -> Tree:
+    """A tree that was opened. Raises ValueError where it is not like another one."""
     if (tree.key_width, tree.value_width, tuple(tree.aggregates)) != (
         like.key_width,
         like.value_width,

@@ -44,6 +44,7 @@ from lftj.views.stored.stored_groups import (
     group_state_of,
     number_of,
 )
+from lftj.views.stored.stored_levels import levels_data, levels_of
 from lftj.views.stored.stored_traces import trace_data, trace_of
 from lftj.views.union_node import UnionState
 
@@ -67,8 +68,8 @@ class ViewWriter:
         """The state of a union, or of a recursive stratum, as data."""
         if isinstance(state, Uncounted):
             return {"rows": [state.work, state.steps]}
-        if isinstance(state, LevelsState):  # evaluated anew at the next change
-            return {"rows": [state.work, 0]}
+        if isinstance(state, LevelsState):
+            return {"summed": levels_data(state, self._rules, self._trees)}
         if isinstance(state, StratumState):
             return self._stratum(state)
         assert isinstance(state, UnionState)
@@ -217,6 +218,11 @@ class ViewReader:
         """The state of a recursive stratum."""
         if "rows" in data:
             return Uncounted(*data["rows"])
+        if "summed" in data:
+            rules = tuple(self.normal(data["summed"]["rules"]))
+            return levels_of(
+                data["summed"], rules, self.schemas, self.dictionary, self.trees, self.verbs
+            )
         return self._stratum(data)
 
     def _stratum(self, data: dict[str, Any]) -> StratumState:
