@@ -252,8 +252,8 @@ class ProofError(LftjError, ValueError):
 
 
 class ExplanationError(LftjError, LookupError):
-    """An explanation of a row that is not there (E361), of what is not one row (E362), of a row
-    that rests on itself (E363), or of one that several rules add up (E365).
+    """An explanation of a row that is not there (E361), of what is not one row (E362), or of a row
+    that rests on itself (E363).
     """
 
     code = "E361"

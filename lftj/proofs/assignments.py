@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from lftj.proofs.aggregates import BEST
+from lftj.proofs.aggregates import BEST, fold
 from lftj.proofs.instances import aggregates_of, instance, own_names, with_values
 from lftj.proofs.kinds import Value
 from lftj.proofs.nested_loops import BodyPlan, direct
@@ -19,6 +19,7 @@ from lftj.proofs.steps import (
     Follows,
     Group,
     Holds,
+    Part,
     Premise,
     Row,
     Step,
@@ -52,6 +53,9 @@ class AssignmentChecker:
         """Check that the rule derives the row so; the premises that are left. Raises Wrong."""
         env = self._env(bindings, {}, self._rule.body, self._head.terms)
         waiting = iter(premises)
+        if premises and isinstance(premises[0], Part):
+            self._added(row, [each for each in premises if isinstance(each, Part)])
+            return tuple(each for each in premises if not isinstance(each, Part))
         if any(isinstance(term, tree.HeadAggregate) for term in self._head.terms):
             self._aggregated(row, env, waiting)
         else:
@@ -61,6 +65,8 @@ class AssignmentChecker:
             derived = tuple(value_of(term, env) for term in terms)
             if not same_rows(row, derived):
                 raise Wrong(f"its rule derives {derived}")
+            if self._head.relation in self._world.sums:
+                self._alone(row, 1)
         return tuple(waiting)
 
     def _env(
@@ -89,7 +95,7 @@ class AssignmentChecker:
         if isinstance(literal, tree.Choice):
             self._choice(literal, env, premise)
             return
-        if isinstance(premise, Chosen | Group) or premise.literal != str(literal):
+        if isinstance(premise, Chosen | Group | Part) or premise.literal != str(literal):
             raise Wrong(f"a premise is not about {literal}")
         match literal:
             case tree.Atom():
@@ -189,6 +195,8 @@ class AssignmentChecker:
         for place, term in given:
             if not same(value_of(term, env), row[place]):
                 raise Wrong(f"{term} has another value")
+        if self._head.relation in self._world.sums:
+            self._alone(row)
         if not any(same_rows(row, each) for each in self._world.relations[self._head.relation]):
             raise Wrong("the group comes to another value")
         envs = head.groups().get(key, [])
@@ -200,6 +208,61 @@ class AssignmentChecker:
                 if not same(premise.value, row[place]):
                     raise Wrong(f"the value of {term} is another one")
                 self._group(term.function, term.args, self._rule.body, env, envs, premise)
+
+    def _contributing(self, row: Row) -> list[tuple[tree.Rule, int, list[Env]]]:
+        """The rules, each with the number of its head, that add to a row, with what they add."""
+        column = self._world.sums[self._head.relation]
+        key = (*row[:column], *row[column + 1 :])
+        found: list[tuple[tree.Rule, int, list[Env]]] = []
+        for rule in self._world.rules.values():
+            for number, head in enumerate(rule.heads):
+                if head.relation == self._head.relation:
+                    envs = self._world.head(rule, number).of_group(key, column)
+                    if envs:
+                        found.append((rule, number, envs))
+        return found
+
+    def _alone(self, row: Row, most: int | None = None) -> None:
+        """Check that no other rule adds to a row, and this one in so many assignments at most."""
+        found = self._contributing(row)
+        if len(found) > 1 or (most is not None and any(len(envs) > most for *_, envs in found)):
+            raise Wrong("more is added to it")
+
+    def _added(self, row: Row, parts: Sequence[Part]) -> None:
+        """Check that these rules, and no others, add up to a row."""
+        if self._head.relation not in self._world.sums:
+            raise Wrong("its rules do not add up")
+        column = self._world.sums[self._head.relation]
+        wanted = self._contributing(row)
+        if [(each.rule, each.head) for each in parts] != [(str(r), n) for r, n, _ in wanted]:
+            raise Wrong("other rules add up to it")
+        if (str(self._rule), self._number) != (parts[0].rule, parts[0].head):
+            raise Wrong("its rule is not the first of those that add up")
+        total: list[Value] = []
+        for part, (rule, number, envs) in zip(parts, wanted, strict=True):
+            checker = AssignmentChecker(self._world, self._steps, rule, number)
+            total.append(checker.part(row, part, column, envs))
+        if not same(fold("sum", [(each,) for each in total], {}), row[column]):
+            raise Wrong("what its rules add is another sum")
+        if not any(same_rows(row, each) for each in self._world.relations[self._head.relation]):
+            raise Wrong("the group comes to another value")
+
+    def part(self, row: Row, part: Part, column: int, envs: list[Env]) -> Value:
+        """Check what this rule adds to a row, in all of these assignments; the value of it."""
+        terms = [(place, each) for place, each in enumerate(self._head.terms) if place != column]
+        env = self._env(part.bindings, {}, self._rule.body, tuple(each for _, each in terms))
+        for place, term in terms:
+            if not same(value_of(term, env), row[place]):
+                raise Wrong(f"{term} has another value")
+        added, one = self._head.terms[column], tree.Constant(1)
+        if isinstance(added, tree.HeadAggregate):
+            added = added.args[0] if added.args else one
+        group = Group(part.rule, part.value, part.size, part.shown)
+        function = "count" if added is one else "sum"
+        self._group(function, (added,), self._rule.body, env, envs, group)
+        if not same(fold("sum", [(value_of(added, each),) for each in envs], {}), part.value):
+            raise Wrong(f"{part.rule} adds another value")
+        return part.value
 
     def _group(
         self,

@@ -9,7 +9,7 @@ from html import escape
 from lftj.proofs.drawing import Drawing
 from lftj.proofs.instances import atom_text
 from lftj.proofs.steps import Origin, Step, rests_on
-from lftj.proofs.text import base_note, premise_text
+from lftj.proofs.text import base_note, premise_text, rules_text
 
 SHOWN, DEEPEST = 200, 30
 """Rows that a page shows, and levels that it nests."""
@@ -57,7 +57,7 @@ def to_html(steps: Sequence[Step], origins: Mapping[int, Origin]) -> str:
         is_open = " open" if depth < 2 else ""
         parts.append(
             f'<details{is_open} style="margin-left: 1em"><summary>{row}</summary>'
-            f"<div>by {escape(step.rule)}</div>"
+            f"<div>by {escape(rules_text(step))}</div>"
         )
         others = [text for each in step.premises if (text := premise_text(each))]
         below = [f"<div>{escape(each)}</div>" for each in others]

@@ -158,6 +158,15 @@ class HeadRule:
             groups.setdefault(key, []).append(env)
         return groups
 
+    def of_group(self, key: Row, column: int) -> list[Env]:
+        """The assignments of the body with these values of the head's columns but one."""
+        terms = [term for place, term in enumerate(self.terms) if place != column]
+        return [
+            env
+            for env in self.plan.solve({})
+            if tuple(value_of(term, env) for term in terms) == key
+        ]
+
     def _row(self, key: Row, envs: list[Env]) -> Row:
         plain = iter(key)
         row = []

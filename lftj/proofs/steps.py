@@ -68,6 +68,19 @@ class Group(NamedTuple):
     shown: tuple[Assignment, ...]
 
 
+class Part(NamedTuple):
+    """A part of a row that several rules add up: the rule that adds it with one of its heads, under
+    `bindings` of what tells the group, and its own assignments, as of a `Group`.
+    """
+
+    rule: str
+    head: int
+    bindings: Bindings
+    value: Any
+    size: int
+    shown: tuple[Assignment, ...]
+
+
 class Chosen(NamedTuple):
     """A choice: of `size` candidates that agree on the `domain` (names with values) this one was
     taken, which comes first. `rejected` are some of the others.
@@ -78,7 +91,7 @@ class Chosen(NamedTuple):
     rejected: tuple[Row, ...]
 
 
-Premise = Follows | Holds | Absent | Branch | Group | Chosen
+Premise = Follows | Holds | Absent | Branch | Group | Part | Chosen
 
 
 class Origin(NamedTuple):
@@ -99,7 +112,9 @@ class Step:
     """One row of a relation and why it is there. `rule` is the text of the rule, None for a base
     fact; `head`: which of several heads.
 
-    `height`: 0 for a base fact, else one more than the greatest height among the premises.
+    Of a row that several rules add up `rule` and `head` are the first of them, and the premises are
+    a `Part` of each. `height`: 0 for a base fact, else one more than the greatest height among the
+    premises.
     """
 
     relation: str
@@ -116,7 +131,7 @@ def assignments_of(premises: Sequence[Premise]) -> Iterator[Assignment]:
     for premise in premises:
         if isinstance(premise, Branch):
             yield premise.holds
-        elif isinstance(premise, Group):
+        elif isinstance(premise, Group | Part):
             yield from premise.shown
 
 

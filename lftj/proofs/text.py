@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from lftj.proofs.instances import atom_text, value_text
 from lftj.proofs.steps import (
     Absent,
+    Assignment,
     Bindings,
     Branch,
     Chosen,
@@ -17,6 +18,7 @@ from lftj.proofs.steps import (
     Group,
     Holds,
     Origin,
+    Part,
     Premise,
     Step,
 )
@@ -58,7 +60,7 @@ def _lines(steps: Sequence[Step], origins: Mapping[int, Origin]) -> Iterator[str
             row = atom_text(step.relation, step.row)
             if step.rule is not None and item.step not in seen:
                 yield f"{indent}{row}"
-                yield f"{indent}  by {step.rule}{_with(step.bindings)}"
+                yield f"{indent}  by {rules_text(step)}{_with(step.bindings)}"
             else:
                 origin = origins.get(item.step)
                 note = "as above" if step.rule is not None else base_note(origin)
@@ -66,6 +68,14 @@ def _lines(steps: Sequence[Step], origins: Mapping[int, Origin]) -> Iterator[str
             if item.step not in seen:
                 waiting += [(depth + 1, each) for each in reversed(step.premises)]
             seen.add(item.step)
+
+
+def rules_text(step: Step) -> str:
+    """The rule of a step, or how many rules add up."""
+    parts = sum(isinstance(each, Part) for each in step.premises)
+    if parts == 1:
+        return "a rule that adds up"
+    return f"{parts} rules that add up" if parts else step.rule or ""
 
 
 def base_note(origin: Origin | None) -> str:
@@ -97,21 +107,27 @@ def _of_premise(premise: Premise) -> list[tuple[int, Premise | str]]:
             below = [(1, each) for each in holds.premises]
             return [(0, f"branch {number + 1} holds{_with(holds.bindings)}"), *below]
         case Group(literal, value, size, shown):
-            many = f"over {size:,} assignment{'s' * (size != 1)}"
-            lines: list[tuple[int, Premise | str]] = [
-                (0, f"{literal} = {value_text(value)}, {many}")
-            ]
-            for each in shown:
-                lines.append((1, _with(each.bindings).strip() or "one of them"))
-                lines += [(2, premise) for premise in each.premises]
-            if size > len(shown):
-                lines.append((1, f"… {size - len(shown):,} more"))
-            return lines
+            return _of_group(f"{literal} = {value_text(value)}", size, shown)
+        case Part(rule, _, bindings, value, size, shown):
+            return _of_group(f"{value_text(value)} by {rule}{_with(bindings)}", size, shown)
         case Chosen(domain, size, rejected):
             others = f"; not {'; '.join(map(str, rejected))}" if rejected else ""
             many = f"{size:,} candidate{'s' * (size != 1)}"
             return [(0, f"chosen, first of {many}{_with(domain)}{others}")]
     return [(0, premise)]
+
+
+def _of_group(
+    title: str, size: int, shown: Sequence[Assignment]
+) -> list[tuple[int, Premise | str]]:
+    many = f"over {size:,} assignment{'s' * (size != 1)}"
+    lines: list[tuple[int, Premise | str]] = [(0, f"{title}, {many}")]
+    for each in shown:
+        lines.append((1, _with(each.bindings).strip() or "one of them"))
+        lines += [(2, premise) for premise in each.premises]
+    if size > len(shown):
+        lines.append((1, f"… {size - len(shown):,} more"))
+    return lines
 
 
 def _sides(values: tuple[object, ...]) -> str:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
@@ -12,6 +13,7 @@ from lftj.proofs.inference import NO_FUNCTIONS, typed
 from lftj.proofs.kinds import OfUsers
 from lftj.proofs.program import HeadRule, evaluate
 from lftj.proofs.steps import Chosen, Premise, Row
+from lftj.proofs.sums import sum_columns
 from lftj.proofs.terms import value_of
 from lftj.syntax import tree
 from lftj.syntax.parser import parse
@@ -70,6 +72,13 @@ class World:
                 assert isinstance(rule, tree.Rule)
                 found[str(clause)] = rule, f"{HIDDEN}{number}"
         return found
+
+    @cached_property
+    def sums(self) -> dict[str, int]:
+        """The column that is added up, of relations whose rules do so."""
+        heads = Counter(head.relation for rule in self.rules.values() for head in rule.heads)
+        found = sum_columns(self.rules.values())
+        return {name: column for name, column in found.items() if heads[name] > 1}
 
     def columns(self, relation: str) -> list[str]:
         """The names of a declared relation's columns."""

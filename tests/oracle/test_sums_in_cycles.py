@@ -5,12 +5,14 @@ of random histories: rows, rules, cycles of groups, reopenings and branches.
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import lftj
+from lftj.proofs import Part
 from lftj.proofs.sums import DependsOnItself
 from lftj.syntax import tree
 from lftj.syntax.parser import parse
@@ -288,17 +290,70 @@ def test_a_node_says_that_it_is_followed_by_levels() -> None:
     assert "kept up to date by levels: each changed group" in str(workspace.plan())
 
 
-def test_a_row_of_one_rule_is_explained_and_one_of_several_is_refused() -> None:
+ADDED = """need(0, 2, 11)
+  by 2 rules that add up
+  5 by need(x, y, n) :- top(x, y, n).  with x = 0, y = 2, over 1 assignment
+    with n = 5
+      top(0, 2, 5)  base fact
+  6 by need(x, z, sum(n * m)) :- need(x, y, n), uses(y, z, m).  with x = 0, z = 2, over 1 assignment
+    with y = 1, n = 2, m = 3
+      need(0, 1, 2)
+        by need(x, y, n) :- top(x, y, n).  with x = 0, y = 1, n = 2
+        top(0, 1, 2)  base fact
+      uses(1, 2, 3)  base fact"""
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_rows_that_several_rules_add_up_have_proofs_that_hold(program: str) -> None:
+    """And no proof holds with a part that adds something else."""
+    chance, several = random.Random(program), 0
+    for _ in range(4):
+        workspace = lftj.connect()
+        workspace.add_rules(DECLARED + "".join(PROGRAMS[program]))
+        for name in ("top", "uses"):
+            pairs = [(x, x + 1 + chance.randrange(3), chance.randrange(-3, 4)) for x in range(7)]
+            workspace.load(name, pairs + [(x, y, n + 1) for x, y, n in pairs[::3]])
+        facts = {name: workspace[name].fetchall() for name in ("top", "uses")}
+        for relation in ("need", "other"):
+            for row in workspace[relation].fetchall():
+                proof = workspace.explain(relation, row)
+                lftj.check_proof(proof, facts)
+                *steps, last = proof.steps
+                parts = [each for each in last.premises if isinstance(each, Part)]
+                several += bool(parts)
+                for place, part in enumerate(parts):
+                    for wrong in (
+                        part._replace(value=part.value + 1),
+                        part._replace(size=part.size + 1),
+                        part._replace(shown=()) if part.shown else None,
+                    ):
+                        if wrong is None or (wrong.shown == () and wrong.size == part.size):
+                            continue
+                        premises = (*parts[:place], wrong, *parts[place + 1 :])
+                        made = replace(proof, steps=(*steps, replace(last, premises=premises)))
+                        with pytest.raises(lftj.ProofError):
+                            lftj.check_proof(made, facts)
+                if parts:
+                    made = replace(proof, steps=(*steps, replace(last, premises=tuple(parts[1:]))))
+                    with pytest.raises(lftj.ProofError):
+                        lftj.check_proof(made, facts)
+    assert several
+
+
+def test_a_row_that_one_rule_or_several_add_up_is_explained() -> None:
     workspace = lftj.connect()
     workspace.add_rules(DECLARED + "".join(PROGRAMS["linear"][:2]))
     workspace.load("top", [(0, 1, 2), (0, 2, 5)])
     workspace.load("uses", [(1, 2, 3), (2, 3, 1)])
     assert sorted(workspace["need"].fetchall()) == [(0, 1, 2), (0, 2, 11), (0, 3, 11)]
     assert "by need(x, y, n) :- top(x, y, n)." in str(workspace.explain("need", (0, 1, 2)))
-    for row in [(0, 2, 11), (0, 3, 11)]:
-        with pytest.raises(lftj.ExplanationError, match="several rules add up") as caught:
-            workspace.explain("need", row)
-        assert caught.value.code == "E365"
+    facts = {name: workspace[name].fetchall() for name in ("top", "uses")}
+    proof = workspace.explain("need", (0, 2, 11))
+    assert str(proof) == ADDED
+    assert proof.count() == 1
+    lftj.check_proof(proof, facts)
+    with pytest.raises(lftj.ProofError, match="has 2 assignments"):
+        lftj.check_proof(proof, {**facts, "uses": [*facts["uses"], (1, 2, 4)]})
     with workspace.transaction() as tx:
         tx.delete("top", [(0, 2, 5)])
     proof = workspace.explain("need", (0, 3, 6))

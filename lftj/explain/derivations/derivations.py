@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from lftj.errors import ExplanationError
 from lftj.explain.derivations.body_assignments import Conjunction, alternatives
 from lftj.explain.derivations.conjunction_steps import group_of, tuples
 from lftj.explain.derivations.groups import Gathered, gathered, most_of, weighed
@@ -68,6 +67,8 @@ class Derivation:
     found: tuple[tuple[Found, ...], ...]
     size: int
     premises: tuple[Goal, ...]
+    parts: tuple[Derivation, ...] = ()
+    """Those of the rules that add up to the row, where there are several."""
 
 
 class HeadSearch:
@@ -86,6 +87,7 @@ class HeadSearch:
         ]
         self.beside: list[HeadSearch] = []
         """All heads of a relation that several rules add up, each as a sum."""
+        self.sum_column = 0
         single = len(self.aggregates) == 1 and self.aggregates[0].function in EXTREMES
         self.extreme = self.aggregates[0] if single else None
         self.columns = [
@@ -218,14 +220,23 @@ class HeadSearch:
 
     # ── derivations ───────────────────────────────────────────────────────────────────────────────
     def derivations(self, rows: Sequence[Codes]) -> Iterator[tuple[Codes, Derivation]]:
-        """All derivations of some distinct rows by this head, with the row that each is of."""
+        """All derivations of some distinct rows by this head, with the row that each is of. One of
+        several rules that add up is told of the first of them.
+        """
+        alone = [row for row in rows if not self._shared(row)] if self.beside else rows
+        for row in rows if self.beside else ():
+            if (found := self._added(row)) is not None:
+                yield row, found
+        yield from self._own(alone)
+
+    def _own(self, rows: Sequence[Codes]) -> Iterator[tuple[Codes, Derivation]]:
+        """The derivations of rows that no other rule adds to."""
         if self.aggregates and not self.extreme:
             for row in rows:
                 if (found := self._of_group(row)) is not None:
                     yield row, found
             return
         begin = matrix(rows, len(self.head.args))
-        self._require_alone(rows)
         for way in self.ways:
             for piece in way.run(self._version, begin):
                 for values in tuples(piece):
@@ -234,22 +245,37 @@ class HeadSearch:
                     premises = tuple(premises_of(found, self._version))
                     yield row, Derivation(self, ((found,),), 1, premises)
 
-    def _require_alone(self, rows: Sequence[Codes]) -> None:
-        """Raise ExplanationError (E365) for a row that several rules add up."""
-        for row in rows if self.beside else ():
-            if sum(other.size(row) > 0 for other in self.beside) > 1:
-                raise ExplanationError(
-                    f"{self.head.relation} has a row that several rules add up, and a proof is of "
-                    "one rule",
-                    code="E365",
-                    hint="ask for the rows that it is made of: ws.query(…) with the body of each",
-                )
+    def _shared(self, row: Codes) -> bool:
+        """Test for a row that several rules add up, or one without an aggregate several times."""
+        return len(self._adding(row)) > 0
+
+    def _adding(self, row: Codes) -> list[Derivation]:
+        """The parts of a row that rules add; none where the row is as one rule has it."""
+        found = [each for other in self.beside if (each := other._of_group(row)) is not None]
+        if len(found) == 1:
+            term = found[0].head.rule.rule.heads[found[0].head.number].terms[self.sum_column]
+            if found[0].size == 1 or isinstance(term, tree.HeadAggregate):
+                return []
+        return found
+
+    def _added(self, row: Codes) -> Derivation | None:
+        """The derivation of a row that several rules add up, where this is the first of them."""
+        found = self._adding(row)
+        first = found[0].head if found else None
+        if first is None or (first.source, first.number) != (self.source, self.number):
+            return None
+        premises = dict.fromkeys(goal for each in found for goal in each.premises)
+        size = sum(each.size for each in found)
+        return Derivation(self, (), size, tuple(premises), tuple(found))
+
+    def value(self, row: Codes, column: int) -> int:
+        """The value in a column of a row that this head alone would give."""
+        return self._aggregated(row)[column]
 
     def _of_group(self, row: Codes) -> Derivation | None:
         group = self.group(row)
         if not group.size:
             return None
-        self._require_alone([row])
         shown = tuple(
             tuple(self.found(*group.at(place)) for place in self._most(aggregate, group))
             for aggregate in self.aggregates
@@ -362,7 +388,7 @@ class Rules:
             if known is not None and known.sums is not None and len(made) > 1:
                 beside = [self._head(*each, added=known.sums[0]) for each in sources]
                 for each in made:
-                    each.beside = beside
+                    each.beside, each.sum_column = beside, known.sums[0]
             self._made[relation] = made
         return self._made[relation]
 

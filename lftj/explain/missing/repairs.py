@@ -202,7 +202,11 @@ class Repairs:
 
     def _denied(self, version: Version, derivation: Derivation, size: int) -> Iterator[Change]:
         """Base facts that would make a plain negation of a derivation false."""
+        for part in derivation.parts:
+            yield from self._denied(version, part, size)
         head = derivation.head
+        if derivation.parts:
+            return
         if head.aggregates or version.schema(head.head.relation).choice:
             self.gaps.note(IN_THE_WAY, size)
         for literal in head.literals:

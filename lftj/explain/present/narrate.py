@@ -26,6 +26,7 @@ from lftj.proofs import (
     Follows,
     Group,
     Holds,
+    Part,
     Premise,
     Step,
     aggregates_of,
@@ -56,7 +57,10 @@ class Narrator:
             return Step(goal.relation, values, premises=chosen)
         head = derivation.head
         rule = head.rule.rule
-        if head.aggregates:
+        if derivation.parts:
+            bindings = ()
+            premises = tuple(self._part(each, goal) for each in derivation.parts)
+        elif head.aggregates:
             bindings, premises = self._aggregated(derivation, goal, values)
         else:
             ((found,),) = derivation.found
@@ -67,6 +71,23 @@ class Narrator:
         text = self.text(rule)
         premises = (*premises, *chosen)
         return Step(goal.relation, values, node.height, text, head.number, bindings, premises)
+
+    def _part(self, derivation: Derivation, goal: Goal) -> Part:
+        """The part of a row that one of several rules adds."""
+        head, (shown,) = derivation.head, derivation.found
+        (column,) = {*range(len(goal.row))}.difference(head.columns)
+        rule = head.rule.rule
+        terms = [each for at, each in enumerate(rule.heads[head.number].terms) if at != column]
+        names = {each.name for term in terms for each in _variables(term)}
+        outer = tuple(
+            pair
+            for pair in _Telling(self, head, shown[0]).bindings(head.own_variables)
+            if pair[0] in names
+        )
+        type_ = self._version.schema(goal.relation).columns[column][1]
+        value = self._version.decode(type_, head.value(goal.row, column))
+        listed = tuple(self._shown(head, each, outer) for each in shown)
+        return Part(self.text(rule), head.number, outer, value, derivation.size, listed)
 
     def _aggregated(
         self, derivation: Derivation, goal: Goal, values: tuple[Any, ...]
