@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from lftj.api.backend import Backend
 from lftj.api.changes import Changes, Consumer, check_stream
@@ -145,3 +145,12 @@ class History(ABC):
         check_stream(timeout, backlog)
         position = timeline.consumer(name, name_of(relation), since)
         return Consumer(timeline, name, position, timeout, backlog)
+
+    @property
+    def consumers(self) -> Mapping[str, Consumer]:
+        """All consumers by name, in the order of their names."""
+        timeline = self._backend.timeline("consumers")
+        return {
+            name: Consumer(timeline, name, position, None, None)
+            for name, position in timeline.positions.items()
+        }

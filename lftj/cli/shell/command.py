@@ -17,7 +17,8 @@ class ShellCommand(NamedTuple):
     """One command. `run` takes what stands behind its name.
 
     `form`: its arguments, as help shows them; `completes`: what completes them, one letter each: r
-    relations, b branches, p programs, f files, q names in a question, w the words of `words`.
+    relations, b branches, c consumers, p programs, f files, q names in a question, w the words of
+    `words`.
     """
 
     form: str

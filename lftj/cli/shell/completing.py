@@ -54,6 +54,8 @@ class Completion:
         match kind:
             case "b":
                 return [*session.root.branches]
+            case "c":
+                return [*session.workspace.consumers]
             case "p":
                 return [*session.reader.programs]
             case "w":

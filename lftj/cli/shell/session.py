@@ -19,6 +19,7 @@ from lftj.syntax import tree
 from lftj.syntax.parser import parse
 
 if TYPE_CHECKING:
+    from lftj.api.changes import Consumer
     from lftj.api.snapshot import Snapshot
     from lftj.api.transaction import Transaction
     from lftj.api.workspace import Workspace
@@ -38,6 +39,8 @@ class Session:
         self.format = "table"
         self.rows: int | None = None
         self.seconds: float | None = None
+        self.consumers: dict[tuple[str, str], Consumer] = {}
+        """Consumers that were read here, by branch and name."""
         self._before = 0
 
     # ── where it is ───────────────────────────────────────────────────────────────────────────────

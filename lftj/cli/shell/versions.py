@@ -6,10 +6,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from lftj.cli.asking import both, counted, difference, moment
-from lftj.cli.shell.command import Group, ShellCommand, words
+from lftj.cli.shell.command import Group, ShellCommand, number, words
 from lftj.errors import CommandError
 
 if TYPE_CHECKING:
+    from lftj.api.changes import Consumer
     from lftj.cli.shell.session import Session
 
 
@@ -56,6 +57,56 @@ def _follow(session: Session, rest: str) -> None:
         ) from None
     for change in session.workspace.changes(name, timeout=timeout):
         session.show(change)
+
+
+def _consumers(session: Session, _: str) -> None:
+    last = session.workspace.version
+    for name, consumer in session.workspace.consumers.items():
+        behind = last - consumer.version
+        state = f", {behind} behind" if behind else ""
+        session.say(
+            f"{name} of {consumer.relation}: acknowledged up to version {consumer.version}{state}"
+        )
+
+
+def _consumer(session: Session, name: str) -> Consumer:
+    """A consumer that is there. Raises CommandError (E390)."""
+    there = session.workspace.consumers
+    if name not in there:
+        hint = f"there are {', '.join(there)}" if there else "`.consume NAME RELATION` begins one"
+        raise CommandError(f"there is no consumer {name!r}", hint=hint)
+    return session.consumers.get((session.branch, name)) or there[name]
+
+
+def _consume(session: Session, rest: str) -> None:
+    """Show the changes that are there. Nothing is waited for, and nothing is acknowledged."""
+    name, *more = words(rest, ".consume CONSUMER [NAME [SINCE]]", 1, 3)
+    session.require_no_transaction("what a consumer reads")
+    relation = more[0] if more else _consumer(session, name).relation
+    since = moment(more[1]) if len(more) > 1 else None
+    consumer = session.workspace.consumer(name, relation, since=since, timeout=0)
+    session.consumers[session.branch, name] = consumer
+    for change in consumer:
+        for step in getattr(change, "steps", ()):
+            session.say(f"version {change.version}: {step}")
+        if change.kind != "schema":
+            session.show(change)
+
+
+def _ack(session: Session, rest: str) -> None:
+    form = ".ack CONSUMER [VERSION]"
+    name, *version = words(rest, form, 1, 2)
+    consumer = _consumer(session, name)
+    consumer.ack(number(version[0], form) if version else None, session.open)
+    if session.open is None:
+        session.say(f"{name}: acknowledged up to version {consumer.version}")
+
+
+def _drop_consumer(session: Session, rest: str) -> None:
+    (name,) = words(rest, ".drop-consumer CONSUMER", 1, 1)
+    session.require_no_transaction("the end of a consumer")
+    _consumer(session, name).drop()
+    session.consumers.pop((session.branch, name), None)
 
 
 def _branches(session: Session, _: str) -> None:
@@ -124,6 +175,23 @@ VERSIONS = Group(
             _follow,
             "r",
         ),
+        ".consumers": ShellCommand(
+            "", "list consumers, with the version that each has acknowledged", _consumers
+        ),
+        ".consume": ShellCommand(
+            "CONSUMER [NAME [SINCE]]",
+            "show the changes that a consumer has not acknowledged; begun if need be",
+            _consume,
+            "cr",
+        ),
+        ".ack": ShellCommand(
+            "CONSUMER [VERSION]",
+            "acknowledge what was shown, or what of it came up to a version; in a transaction "
+            "with its commit",
+            _ack,
+            "c",
+        ),
+        ".drop-consumer": ShellCommand("CONSUMER", "end a consumer", _drop_consumer, "c"),
         ".branches": ShellCommand("", "list branches", _branches),
         ".branch": ShellCommand("NAME", "go to a branch, begun if need be", _branch, "b"),
         ".merge": ShellCommand(

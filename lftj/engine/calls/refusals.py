@@ -151,7 +151,16 @@ REFUSALS: dict[tuple[str, Kind], Refusal] = {
     ),
     **{
         (capability, Kind.PARTS): _not_yet(capability, _HELD_HERE)
-        for capability in ("ack", "at", "ws.changes", "consumer", "history", "log", "preview")
+        for capability in (
+            "ack",
+            "at",
+            "ws.changes",
+            "consumer",
+            "consumers",
+            "history",
+            "log",
+            "preview",
+        )
     },
     **{
         (capability, Kind.PARTS): _not_yet(

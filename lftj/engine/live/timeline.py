@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -247,6 +247,11 @@ class Timeline:
     def position(self, name: str) -> Position | None:
         """The position of a consumer; None once it has ended."""
         return self._engine.positions.get(name)
+
+    @property
+    def positions(self) -> Mapping[str, Position]:
+        """The positions of all consumers, by name."""
+        return dict(sorted(self._engine.positions.items()))
 
     def acknowledge(self, name: str, position: Position | None) -> None:
         """Have a consumer go on from here, or end. Raises DurableError; then it is as it was."""

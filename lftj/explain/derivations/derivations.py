@@ -68,7 +68,7 @@ class Derivation:
     size: int
     premises: tuple[Goal, ...]
     parts: tuple[Derivation, ...] = ()
-    """Those of the rules that add up to the row, where there are several."""
+    """Derivations by the rules that add up to the row, where there are several."""
 
 
 class HeadSearch:

@@ -76,6 +76,7 @@ names: list[str] = tx.changes()
 version: int = tx.version
 work: int = tx.work
 subscription.cancel()
+named: lftj.Consumer = ws.consumers["me"]
 consumer.drop()
 
 # ── results ───────────────────────────────────────────────────────────────────────────────────────

@@ -113,6 +113,48 @@ def of(
     return out
 
 
+def test_consumers_are_listed_read_and_acknowledged(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture, tmp_path: Path
+) -> None:
+    path = [str(tmp_path / "w.lftj")]
+    script = (
+        ".consumers\n.consume mailer edge\n+edge(3, 9).\n+edge(3, 10).\n.consume mailer\n"
+        ".consumers\n.begin\n+edge(4, 4).\n.ack mailer\n.commit\n.consumers\n"
+    )
+    start = ".decl edge(x: number, y: number)\nedge(1, 2).\n"
+    status, out, err = piped(start + script, path, monkeypatch, capsys)
+    assert (status, err) == (0, "")
+    assert "  3    9         1            3\n" in out
+    assert "  3   10         1            4\n" in out
+    assert "mailer of edge: acknowledged up to version 2, 2 behind\n" in out
+    assert out.endswith("mailer of edge: acknowledged up to version 4, 1 behind\n")
+    script = ".consume mailer\n.consume mailer\n.ack mailer 5\n.consumers\n.drop-consumer mailer\n"
+    status, out, err = piped(script + ".consumers\n", path, monkeypatch, capsys)
+    assert (status, err) == (0, "")
+    assert out.count("  4    4         1            5\n") == 2
+    said = "mailer: acknowledged up to version 5\nmailer of edge: acknowledged up to version 5\n"
+    assert out.endswith(said)
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        (".ack mailer\n", "there is no consumer 'mailer'"),
+        (".consume mailer\n", "`.consume NAME RELATION` begins one"),
+        (".consume m edge\n.ack m 9\n", "consumer 'm' was given changes up to version"),
+        (".consume m edge\n.consume m reach\n", "consumer 'm' reads `edge`, not `reach`"),
+        (".consume m edge\n.ack m soon\n", "'soon' is no whole number"),
+        (".begin\n.consume m edge\n", "what a consumer reads comes after it"),
+    ],
+)
+def test_what_consumers_cannot_do_is_said(
+    script: str, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> None:
+    status, _, err = piped(ROADS + script, [], monkeypatch, capsys)
+    assert status
+    assert said in err
+
+
 def test_rows_are_deleted_by_what_holds_of_them(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ) -> None:
