@@ -5,16 +5,24 @@ apart.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from lftj.api.connect import connect
 from lftj.errors import LftjError, OptionError, SqlError
-from lftj.evaluators.evaluate import check_evaluator, declarations, evaluate, names
-from lftj.program.program import Program
+from lftj.evaluators.evaluate import (
+    Functions,
+    check_evaluator,
+    checked,
+    declarations,
+    evaluate,
+    names,
+    with_calls_of,
+)
 from lftj.syntax import tree
 from lftj.syntax.parser import parse
+from lftj.syntax.user_function import UserFunction
 
 Row = tuple[Any, ...]
 Rows = Mapping[str, Sequence[Row]]
@@ -63,6 +71,7 @@ def compare(
     history: Sequence[Step | Mapping[str, Rows]],
     *,
     by: Sequence[str] = ("triejoin", "substitution"),
+    functions: Iterable[UserFunction] = (),
 ) -> Difference | None:
     """Follow a history by several evaluators: None where they agree after every step, else the
     first difference, minimised.
@@ -71,13 +80,14 @@ def compare(
     "triejoin" maintains one workspace, and its change sets have to be the differences of its
     states; the others evaluate from nothing after every step. A transaction that all refuse is
     rolled back. Floats count as equal within 1e-9 of their size, since databases round sums
-    otherwise.
+    otherwise. `functions`: those of the user's that rules call.
 
     Raises ProgramErrors, SqlError (E370) for a program that has no SQL, OptionError (E171). Cost:
     an evaluation for each step and evaluator; where they differ, one for each rule and row besides.
     """
     parsed = parse(program) if isinstance(program, str) else program
-    Program().add(parsed)
+    called = tuple(functions)
+    checked(parsed, called)
     if len(by) < 2:
         raise OptionError("compare needs two evaluators", code="E171", hint="by=[…, …]")
     for each in by:
@@ -85,9 +95,9 @@ def compare(
     steps = tuple(each if isinstance(each, Step) else _step(each) for each in history)
     for other in by[1:]:
         pair = (by[0], other)
-        found = _first_difference(parsed, steps, pair)
+        found = _first_difference(parsed, steps, pair, called)
         if found is not None:
-            return _least(found, parsed, steps[: found.step + 1])
+            return _least(found, parsed, steps[: found.step + 1], called)
     return None
 
 
@@ -114,9 +124,9 @@ Outcome = _State | LftjError
 Follower = Callable[[Step], Outcome]
 
 
-def _maintaining(program: tree.ParsedProgram) -> Follower:
+def _maintaining(program: tree.ParsedProgram, functions: Functions) -> Follower:
     """The engine, which keeps its views up to date and reports how they changed."""
-    workspace = connect()
+    workspace = with_calls_of(functions) if functions else connect()
     workspace.add_rules(str(program))
     read = names(program)
     before = {name: set(workspace[name].fetchall()) for name in read}
@@ -146,7 +156,7 @@ def _maintaining(program: tree.ParsedProgram) -> Follower:
     return follow
 
 
-def _evaluating(program: tree.ParsedProgram, by: str) -> Follower:
+def _evaluating(program: tree.ParsedProgram, by: str, functions: Functions) -> Follower:
     """An evaluator that begins anew after every step."""
     with connect() as workspace:  # facts become what columns hold
         workspace.add_rules(str(declarations(program)))
@@ -159,9 +169,8 @@ def _evaluating(program: tree.ParsedProgram, by: str) -> Follower:
         for name, rows in step.insert.items():
             after[name] |= set(map(tuple, rows))
         try:
-            found = evaluate(
-                program, {name: list(rows) for name, rows in after.items() if rows}, by=by
-            )
+            given = {name: list(rows) for name, rows in after.items() if rows}
+            found = evaluate(program, given, by=by, functions=functions)
         except SqlError:
             raise
         except LftjError as error:
@@ -172,14 +181,19 @@ def _evaluating(program: tree.ParsedProgram, by: str) -> Follower:
     return follow
 
 
-def _follower(program: tree.ParsedProgram, by: str) -> Follower:
-    return _maintaining(program) if by == "triejoin" else _evaluating(program, by)
+def _follower(program: tree.ParsedProgram, by: str, functions: Functions) -> Follower:
+    if by == "triejoin":
+        return _maintaining(program, functions)
+    return _evaluating(program, by, functions)
 
 
 def _first_difference(
-    program: tree.ParsedProgram, steps: Sequence[Step], by: tuple[str, str]
+    program: tree.ParsedProgram,
+    steps: Sequence[Step],
+    by: tuple[str, str],
+    functions: Functions,
 ) -> Difference | None:
-    followers = [_follower(program, each) for each in by]
+    followers = [_follower(program, each, functions) for each in by]
     for number, step in enumerate(steps):
         one, other = (follow(step) for follow in followers)
         disagreement = _disagreement(one, other, by)
@@ -224,14 +238,19 @@ def _rounded(row: Row) -> Row:
 
 
 # ── the least history ─────────────────────────────────────────────────────────────────────────────
-def _least(found: Difference, program: tree.ParsedProgram, steps: tuple[Step, ...]) -> Difference:
+def _least(
+    found: Difference,
+    program: tree.ParsedProgram,
+    steps: tuple[Step, ...],
+    functions: Functions,
+) -> Difference:
     """Drop rules, steps and rows, one after the other, while a difference stays."""
     smaller = True
     while smaller:
         smaller = False
         for program_less, steps_less in _less(program, steps):
             try:
-                again = _first_difference(program_less, steps_less, found.by)
+                again = _first_difference(program_less, steps_less, found.by, functions)
             except LftjError:
                 continue  # what is left is no program, or has no SQL
             if again is not None:

@@ -9,6 +9,7 @@ import pytest
 import lftj
 from lftj.evaluators import compare as comparing
 from lftj.syntax import tree
+from lftj.syntax.user_function import UserFunction
 
 PROGRAM = """
 .decl e(x: number, y: number)
@@ -46,7 +47,9 @@ def test_a_difference_is_minimised(monkeypatch: pytest.MonkeyPatch) -> None:
     """An evaluator that loses a row wherever 4 reaches something."""
     honest = comparing.evaluate
 
-    def lossy(program: tree.ParsedProgram, facts: Any, *, by: str) -> dict[str, lftj.Result]:
+    def lossy(
+        program: tree.ParsedProgram, facts: Any, *, by: str, functions: Any
+    ) -> dict[str, lftj.Result]:
         found = honest(program, facts, by=by)
         rows = {name: result.fetchall() for name, result in found.items()}
         rows["t"] = [row for row in rows["t"] if row[0] != 4]
@@ -108,3 +111,27 @@ def test_an_unknown_relation_is_an_error_of_every_evaluator() -> None:
     for by in ALL:
         with pytest.raises(lftj.UnknownNameError):
             lftj.evaluate(PROGRAM, {"f": [(1, 2)]}, by=by)
+
+
+CALLED = """
+.decl title(t: symbol)
+.decl at(t: symbol, s: symbol)
+at(t, s) :- title(t), s = slug_of(t).
+"""
+
+
+def test_functions_of_the_users_are_called_by_two_evaluators_and_have_no_sql() -> None:
+    def slug(text: str) -> str:
+        return text.lower().replace(" ", "-")
+
+    function = UserFunction(slug, (str,), str, name="slug_of")
+    facts = {"title": [("A B",), ("C",)]}
+    for by in ("triejoin", "substitution"):
+        found = lftj.evaluate(CALLED, facts, by=by, functions=[function])
+        assert set(found["at"].fetchall()) == {("A B", "a-b"), ("C", "c")}
+    with pytest.raises(lftj.SqlError, match="functions of Python: `slug_of`"):
+        lftj.evaluate(CALLED, facts, by="sql-duckdb", functions=[function])
+    with pytest.raises(lftj.ProgramErrors, match="slug_of"):
+        lftj.evaluate(CALLED, facts)
+    history = [{"insert": facts}, {"delete": {"title": [("C",)]}}]
+    assert lftj.compare(CALLED, history, functions=[function]) is None
