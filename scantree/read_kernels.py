@@ -218,9 +218,9 @@ def look_up(memory, root, height, layout, key, found, values):
 
 
 @compiled
-def first_with(memory, root, height, layout, prefix, row):
-    """(leaf, slot, pages opened) of the first row that begins with column `row` of `prefix` (shape
-    p × n, p ≤ keys), leaf 0 without one.
+def first_with(memory, root, height, layout, prefix, row, alike):
+    """(leaf, slot, pages opened) of the first row from column `row` of `prefix` (shape p × n, p ≤
+    keys) on that has its first `alike` values, leaf 0 without one.
     """
     pages = height + 1
     position = lower_bound(memory, root, height, layout, prefix, row)
@@ -228,14 +228,14 @@ def first_with(memory, root, height, layout, prefix, row):
         return 0, 0, pages
     leaf = leaf_at(memory, root, height, position)
     slot = position & SLOT_MASK
-    if compare_leaf_row(memory, leaf, slot, prefix.shape[0], prefix, row) != 0:
+    if compare_leaf_row(memory, leaf, slot, alike, prefix, row) != 0:
         leaf = 0
     return leaf, slot, 2 * pages
 
 
 @compiled
 def last_with(memory, root, height, prefix, row):
-    """As `first_with`, of the last such row."""
+    """As `first_with`, of the last row that begins with the column."""
     width = prefix.shape[0]
     page = root
     for _ in range(height):
@@ -254,16 +254,17 @@ def last_with(memory, root, height, prefix, row):
 
 
 @compiled
-def read_edges(memory, root, height, layout, prefix, last, found, out):
-    """Read for each column of `prefix` the first (or last) row that begins with it: found[i], and
-    the row into `out`. Return the number of pages opened.
+def read_edges(memory, root, height, layout, prefix, alike, last, found, out):
+    """Read for each column of `prefix` the last row that begins with it, or the first one from
+    there on with its first `alike` values: found[i], and the row into `out`. Return the number of
+    pages opened.
     """
     total = 0
     for i in range(prefix.shape[1]):
         if last:
             leaf, slot, pages = last_with(memory, root, height, prefix, i)
         else:
-            leaf, slot, pages = first_with(memory, root, height, layout, prefix, i)
+            leaf, slot, pages = first_with(memory, root, height, layout, prefix, i, alike)
         total += pages
         found[i] = leaf != 0
         if leaf != 0:

@@ -202,10 +202,11 @@ class TreeReading:
         return tuple(out[:, 0].tolist())
 
     def edge_rows(
-        self, prefixes: Columns, *, last: bool = False
+        self, prefixes: Columns, *, last: bool = False, alike: int | None = None
     ) -> tuple[NDArray[np.bool_], list[Words], int]:
         """Find for each key prefix the first row (or the last) that begins with it: a mask, its
-        columns, and the pages opened.
+        columns, and the pages opened. With `alike` the first row that is not before the prefix and
+        has so many values of it.
 
         `prefixes` are columns, or a matrix of columns × rows, which may have no columns: the first
         row of all. O(log n) each.
@@ -215,7 +216,15 @@ class TreeReading:
         out = np.zeros((self.key_width + self.value_width, prefix.shape[1]), np.int64)
         pages = (
             read_edges(
-                self.arena.memory, self.root, self.height, self.layout, prefix, last, found, out
+                self.arena.memory,
+                self.root,
+                self.height,
+                self.layout,
+                prefix,
+                len(prefix) if alike is None else alike,
+                last,
+                found,
+                out,
             )
             if self.root
             else 0

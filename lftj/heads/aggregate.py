@@ -24,6 +24,7 @@ there is no group column.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -36,6 +37,7 @@ from lftj.heads.in_order import grouped_in_order
 from lftj.heads.integer_sum import grouped_totals, integer_results
 from lftj.heads.support import group_sizes
 from lftj.heads.user import UserAggregate, grouped_folds
+from lftj.heads.valued import of_values, rows_with_values
 from lftj.heads.values import by_value, group_name
 from lftj.scantree.frozen import frozen
 from lftj.scantree.rows import equal_runs, is_sorted, sort_with
@@ -80,6 +82,22 @@ class _Groups:
         """The arguments of a call in group order."""
         return [self.arranged[id(column)] for column in call.args]
 
+    def part(
+        self, call: AggregateCall, rows: np.ndarray, starts: np.ndarray, groups: np.ndarray
+    ) -> _Groups:
+        """Some rows with the arguments of a call, and the groups that have some, which start at
+        `starts` among these rows.
+        """
+        counts = self.counts.take(rows)
+        return replace(
+            self,
+            columns=[column.take(groups) for column in self.columns],
+            starts=starts,
+            counts=counts,
+            sizes=group_sizes(counts, starts),
+            arranged={id(column): self.arranged[id(column)].take(rows) for column in call.args},
+        )
+
     def name(self, group: int) -> str:
         """Name a group by its values, for messages."""
         return group_name(
@@ -121,7 +139,7 @@ def aggregate(
         group_types,
         user or {},
     )
-    return groups.columns, [_result(call, groups) for call in calls]
+    return groups.columns, [_of_values(call, groups) for call in calls]
 
 
 def _in_group_order(
@@ -144,6 +162,23 @@ def _in_group_order(
         {key: column.take(order) for key, column in args.items()},
         counts if once else counts.take(order),
     )
+
+
+def _of_values(call: AggregateCall, groups: _Groups) -> np.ndarray:
+    """The results of a call, of the rows without NULL in its arguments."""
+    optional = [arg for arg, type in enumerate(call.types) if type.optional]
+    if not optional:
+        return _result(call, groups)
+    args = groups.args(call)
+    kept = np.flatnonzero(rows_with_values([args[arg] for arg in optional]))
+    counts, found = np.zeros((2, len(groups.starts)), np.int64)
+    if len(kept):
+        places = np.searchsorted(groups.starts, kept, side="right") - 1
+        starts = equal_runs([places], 1)
+        here = places.take(starts)
+        part = groups.part(call, kept, starts, here)
+        counts[here], found[here] = part.sizes, _result(call, part)
+    return of_values(call.function, found, counts)
 
 
 # ── one function each ─────────────────────────────────────────────────────────────────────────────

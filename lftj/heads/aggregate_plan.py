@@ -3,12 +3,13 @@
 can.
 
 The groups' tree holds per group η, then the published result of every call but `count`, then what
-exact integer totals keep there.
+exact integer totals keep there, then for each list of optional columns the number of assignments
+that have values in them, which `count(x)` publishes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from lftj.functions.aggregates import AGGREGATES, COUNTS, EXTREMES, TOTALS
@@ -32,17 +33,25 @@ _KeptBy = dict[CallShape, Kept]
 class AggregatePlan:
     """`kept`: the states, empty; `server`: for each call the number of the one that serves it, None
     for `count`; `published`: for each call the value column of the groups' tree with its result;
-    `width`: how many value columns that tree has; `texts`: the columns of a change that hold texts
-    which stand in order; `by_groups`: the states take rows that are sorted by groups alone, and
-    sooner so.
+    `valued`: by optional columns, the value column with the number of assignments without NULL in
+    them; `sees`: for each state the optional columns whose values it takes; `width`: how many value
+    columns that tree has; `texts`: the columns of a change that hold texts which stand in order;
+    `by_groups`: the states take rows that are sorted by groups alone, and sooner so.
     """
 
     kept: tuple[Kept, ...]
     server: tuple[int | None, ...]
     published: tuple[int, ...]
+    valued: Mapping[tuple[int, ...], int]
+    sees: tuple[tuple[int, ...], ...]
     width: int
     texts: tuple[int, ...]
     by_groups: bool
+
+    @property
+    def optional(self) -> frozenset[int]:
+        """The columns of a change in which NULL is no value."""
+        return frozenset().union(*self.valued)
 
 
 def plan_aggregates(
@@ -65,11 +74,25 @@ def plan_aggregates(
     _plan_ordered_rows(shape, arena, surroundings, serving)
     kept = list({id(state): state for state in serving.values()}.values())
     places = {id(state): number for number, state in enumerate(kept)}
+    seen = {id(state): call.optional for call, state in serving.items()}
+    optional = dict.fromkeys(call.optional for call in shape.calls if call.optional)
+    valued = {args: width + number for number, args in enumerate(optional)}
+    published = [
+        valued[call.optional] if call.function in COUNTS and call.optional else place
+        for call, place in zip(shape.calls, published, strict=True)
+    ]
     server = tuple(places[id(serving[call])] if call in serving else None for call in shape.calls)
     in_order = {arg for state in kept if isinstance(state, OrderedRows) for arg in state.args}
     texts = tuple(sorted(arg for arg in in_order if shape.types[arg].name == "str"))
     return AggregatePlan(
-        tuple(kept), server, tuple(published), width, texts, _by_groups(shape, kept)
+        tuple(kept),
+        server,
+        tuple(published),
+        valued,
+        tuple(seen[id(state)] for state in kept),
+        width + len(valued),
+        texts,
+        _by_groups(shape, kept),
     )
 
 
@@ -153,7 +176,15 @@ def _plan_ordered_rows(
         if call.function not in COUNTS and call not in serving:
             wanted.setdefault(ordered_args(call), []).append(call)
     for args in list(wanted):
-        longer = next((other for other in wanted if other[:1] == args and other != args), None)
+        sees = wanted[args][0].optional
+        longer = next(
+            (
+                other
+                for other, calls in wanted.items()
+                if other[:1] == args and other != args and calls[0].optional == sees
+            ),
+            None,
+        )
         if longer is not None and all(map(_read_by_first, wanted[args])):
             wanted[longer] += wanted.pop(args)
     for args, calls in wanted.items():

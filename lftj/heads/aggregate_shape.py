@@ -5,9 +5,8 @@ column.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import compress
-from operator import attrgetter
 
 import numpy as np
 
@@ -19,6 +18,11 @@ from lftj.scantree.frozen import frozen
 from lftj.scantree.rows import sort_rows
 from lftj.types import FLOAT, Type
 from lftj.types.dictionary import Dictionary
+
+
+def optional_columns(args: Iterable[int], types: Iterable[Type]) -> tuple[int, ...]:
+    """The columns of optional types among those of some arguments, ascending."""
+    return tuple(sorted({a for a, type in zip(args, types, strict=True) if type.optional}))
 
 
 @frozen(slots=True)
@@ -34,6 +38,11 @@ class CallShape:
     types: tuple[Type, ...]
     result: Type
     constant: object = None
+
+    @property
+    def optional(self) -> tuple[int, ...]:
+        """The columns, ascending, that may have NULL: an assignment with it has no part here."""
+        return optional_columns(self.args, self.types)
 
 
 @frozen(slots=True)
@@ -129,7 +138,7 @@ class AggregateShape:
         }
         calls = tuple(_call(term, place, types, constants) for term in terms)
         places = range(width, width + len(calls))
-        floats = frozenset(compress(places, map(FLOAT.__eq__, map(attrgetter("result"), calls))))
+        floats = frozenset(compress(places, [call.result.required == FLOAT for call in calls]))
         results = iter(places)
         head = tuple(
             place[term.variable] if isinstance(term, Ref) else next(results) for term in rule.head

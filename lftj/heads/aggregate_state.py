@@ -18,17 +18,20 @@ import numpy as np
 from lftj.heads.aggregate_plan import AggregatePlan, plan_aggregates
 from lftj.heads.aggregate_shape import AggregateShape, HeadColumns, Surroundings
 from lftj.heads.changes import by_groups, divided, net_changes
+from lftj.heads.integer_sum import IntegerTotals
 from lftj.heads.kept import GroupChange, GroupTotals, Kept, Work
 from lftj.heads.ordered_rows import OrderedRows
 from lftj.heads.support import too_many
 from lftj.heads.text_order import TextOrder
 from lftj.heads.unordered_extremes import UnorderedExtremes
 from lftj.heads.user import UserAggregate
+from lftj.heads.valued import Valued, near_null
 from lftj.partition.executor import ThreadExecutor
 from lftj.scantree import Arena, Tree
 from lftj.scantree.frozen import frozen
 from lftj.scantree.rows import sort_rows
 from lftj.storage.delta import Columns, Delta
+from lftj.types import NULL_CODE
 from lftj.types.dictionary import Dictionary
 
 _MANY = 1 << 12
@@ -150,15 +153,32 @@ class AggregateState:
         """As `update`, with the change of the groups, from which every head over them reads its
         own; None where there is none. `threads`: who helps with many assignments.
         """
-        won = self.plan.by_groups and len(signed) > _MANY and int(signed.min()) > 0
-        rows, net, ascending = (
-            by_groups(columns, signed, self.shape.width, threads)
-            if won
-            else (*net_changes(columns, signed), True)
-        )
+        rows, net, ascending = self._arranged(columns, signed, threads)
         if not len(net):
             return self, None
         return self._followed(*self._change(rows, net, ascending))
+
+    def _arranged(
+        self, columns: Sequence[np.ndarray], signed: np.ndarray, threads: ThreadExecutor | None
+    ) -> tuple[np.ndarray, np.ndarray, bool]:
+        """Assignments made net, or put in order of their groups alone, and whether of all
+        columns.
+        """
+        many = len(signed) > _MANY
+        near = near_null(columns, self.plan.optional) if many and self.plan.optional else {}
+        if near:
+            columns = list(columns)
+            for column, code in near.items():
+                codes = columns[column]
+                columns[column] = np.where(codes == NULL_CODE, code, codes)
+        rows, net, ascending = (
+            by_groups(columns, signed, self.shape.width, threads)
+            if self.plan.by_groups and many and int(signed.min()) > 0
+            else (*net_changes(columns, signed), True)
+        )
+        for column, code in near.items():
+            np.putmask(rows[column], rows[column] == code, NULL_CODE)
+        return rows, net, ascending
 
     def gathered(self, totals: GroupTotals) -> tuple[AggregateState, GroupsMoved | None]:
         """As `advanced`, of the assignments that these groups are made of; the state is empty, and
@@ -187,11 +207,21 @@ class AggregateState:
         self, change: GroupChange, found: np.ndarray
     ) -> tuple[AggregateState, GroupsMoved]:
         """The state after a change by groups; `found`: which of these there were before."""
-        advances = [state.advanced(change) for state in self.kept]
-        results = [
-            change.sizes if server is None else advances[server].results(call)
-            for call, server in zip(self.shape.calls, self.plan.server, strict=True)
+        plan, width = self.plan, self.shape.width
+        parts = {args: Valued.of(change, args, at, width) for args, at in plan.valued.items()}
+        advances = [
+            parts[args].advanced(state, state.columns if isinstance(state, IntegerTotals) else ())
+            if args
+            else state.advanced(change)
+            for state, args in zip(self.kept, plan.sees, strict=True)
         ]
+        results: list[np.ndarray] = []
+        for call, server, at in zip(self.shape.calls, plan.server, plan.published, strict=True):
+            advance = None if server is None else advances[server]
+            if call.optional:
+                results.append(parts[call.optional].results(call, advance, at))
+            else:
+                results.append(change.sizes if advance is None else advance.results(call))
         stored = [
             result
             for result, server in zip(results, self.plan.server, strict=True)
@@ -201,6 +231,7 @@ class AggregateState:
             change.sizes,
             *stored,
             *[column for advance in advances for column in advance.columns],
+            *[part.counts for part in parts.values()],
         ]
         groups = self._written(change, found, values)
         kept = tuple([advance.state for advance in advances])
@@ -243,7 +274,10 @@ class AggregateState:
 
     def _texts(self, rows: np.ndarray) -> np.ndarray:
         """The codes of all texts among rows that are to stand in order."""
-        return np.concatenate([rows[column] for column in self.plan.texts])
+        texts = np.concatenate([rows[column] for column in self.plan.texts])
+        if any(self.shape.types[column].optional for column in self.plan.texts):
+            texts = texts[texts != NULL_CODE]
+        return texts
 
     def _order_with(self, order: TextOrder, texts: np.ndarray) -> TextOrder:
         """The labels of texts with these as well; those that no row has any more go when they have

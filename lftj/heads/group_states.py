@@ -16,7 +16,13 @@ import numpy as np
 
 from lftj.functions.aggregates import EXTREMES, GREATEST, TOTALS
 from lftj.heads.aggregate_shape import AggregateShape
-from lftj.heads.grouping_kernels import add_extremes, add_floats, add_integers, add_times
+from lftj.heads.grouping_kernels import (
+    add_extremes,
+    add_floats,
+    add_integers,
+    add_missing,
+    add_times,
+)
 from lftj.heads.integer_sum import Totals, grouped_totals
 from lftj.heads.kept import Bag, GroupTotals
 from lftj.heads.support import too_many
@@ -25,7 +31,7 @@ from lftj.scantree.columns import as_matrix
 from lftj.scantree.frozen import record
 from lftj.scantree.rows import equal_runs, locate, union
 from lftj.storage.delta import Columns
-from lftj.types import floats_to_codes
+from lftj.types import NULL_CODE, floats_to_codes
 
 Call = tuple[str, int]
 """Totals of a column of the assignments: `integers`, `floats` or the name of an extreme, and the
@@ -34,12 +40,15 @@ column.
 
 _INT64_MIN, _INT64_MAX = -(2**63), 2**63 - 1
 _INITIALLY = {name: _INT64_MIN if name in GREATEST else _INT64_MAX for name in EXTREMES}
+"""The extremes of nothing, which no value changes."""
 _SHORT = 2**31
 """Values nearer to 0 add up in an int64, 2³² of them."""
 
 
 class StateLayout:
-    """Words of a group's state: its number of assignments, then each total."""
+    """Words of a group's state: its number of assignments, then each total, then for each
+    optional column that some aggregate takes the number of assignments with NULL there.
+    """
 
     def __init__(self, shape: AggregateShape):
         kept: dict[Call, None] = {}
@@ -57,6 +66,10 @@ class StateLayout:
         for call in kept:
             self.places[call] = len(words)
             words += [_INITIALLY[call[0]]] if call[0] in _INITIALLY else [0, 0]
+        optional = dict.fromkeys(call.optional for call in shape.calls if call.optional)
+        self.missing = {columns: len(words) + place for place, columns in enumerate(optional)}
+        """The word of each number of assignments with NULL."""
+        words += [0] * len(optional)
         self.fresh = np.array(words, np.int64)
         """The state of a group without assignments."""
 
@@ -136,6 +149,9 @@ class GroupStates:
         counts = np.ascontiguousarray(counts)
         self._count(places, counts)
         times = None if counts is ONCE else counts
+        for (column,), at in self.layout.missing.items():
+            codes = np.ascontiguousarray(columns[column])
+            add_missing(places, codes, counts, self.words, len(self.layout.fresh), at)
         for call, at in self.layout.places.items():
             self._add(call, at, places, np.ascontiguousarray(columns[call[1]]), times)
 
@@ -153,6 +169,8 @@ class GroupStates:
                     self._add(call, at, places, codes, None)
             else:
                 self._add(call, at, places, first, None)
+        for at in self.layout.missing.values():
+            add_times(places, states[:, at].copy(), self.words, len(self.layout.fresh), at)
         self._take_aside(other, places)
 
     def _take_aside(self, other: GroupStates, places: np.ndarray) -> None:
@@ -178,20 +196,24 @@ class GroupStates:
     ) -> None:
         """Add a column of values, each once or as often as `counts` has it."""
         kind, words, stride = call[0], self.words, len(self.layout.fresh)
+        null = call[1:] in self.layout.missing
+        if null and counts is not None:
+            there = values != NULL_CODE
+            places, values, counts = places[there], values[there], counts[there]
         if kind in _INITIALLY:
-            add_extremes(places, values, words, stride, at, kind in GREATEST)
+            add_extremes(places, values, words, stride, at, null, kind in GREATEST)
         elif kind == "integers" and counts is not None:
             rows = np.arange(len(values))
             self._add_totals(at, places, grouped_totals(values, counts, rows))
         elif kind == "integers":
             if not self.layout.width and _is_short(values):
                 places, values = places[:1], values.sum(keepdims=True)
-            add_integers(places, values, words, stride, at)
+            add_integers(places, values, words, stride, at, null)
         elif counts is not None:
             self.aside[call].add(places.copy(), values.copy(), counts.copy())
         else:
             left = np.empty(len(values), np.int64)
-            if many := int(add_floats(places, values, words, stride, at, left)):
+            if many := int(add_floats(places, values, words, stride, at, null, left)):
                 rows = left[:many]
                 self.aside[call].add(places[rows], values[rows], np.ones(many, np.int64))
 
@@ -200,10 +222,10 @@ class GroupStates:
         2⁶⁴ − 2⁶³.
         """
         stride = len(self.layout.fresh)
-        add_integers(places, totals.low, self.words, stride, at)
+        add_integers(places, totals.low, self.words, stride, at, False)
         odd = places[(totals.high & 1).astype(np.bool_)]
         least = np.full(len(odd), _INT64_MIN)
-        add_integers(odd, least, self.words, stride, at)
+        add_integers(odd, least, self.words, stride, at, False)
         over = (totals.high >> 1) + (totals.high & 1)
         np.add.at(self.words, places * stride + at + 1, over)
 
@@ -282,7 +304,9 @@ class GroupStates:
             else:
                 extremes[call] = first
         groups = self.groups if self.layout.width else np.zeros((1, self.count), np.int64)
-        return GroupTotals(groups, states[:, 0].copy(), integers, floats, extremes)
+        sizes = states[:, 0].copy()
+        values = {columns: sizes - states[:, at] for columns, at in self.layout.missing.items()}
+        return GroupTotals(groups, sizes, integers, floats, extremes, values)
 
 
 def _is_short(values: np.ndarray) -> bool:

@@ -12,6 +12,7 @@ from lftj.heads.aggregate_shape import AggregateShape, CallShape
 from lftj.heads.float_sum import float_results, grouped_sums
 from lftj.heads.integer_sum import Totals, integer_results
 from lftj.heads.kept import GroupTotals
+from lftj.heads.valued import of_values
 from lftj.storage.delta import Columns
 
 _ADDITIVE = COUNTS | TOTALS
@@ -40,11 +41,20 @@ def results(totals: GroupTotals, shape: AggregateShape, name: Callable[[int], st
 
 
 def _result(totals: GroupTotals, call: CallShape, name: Callable[[int], str]) -> np.ndarray:
+    if not call.optional:
+        return _of_all(totals, call, totals.counts, name)
+    counts = totals.values[call.optional]
+    return of_values(call.function, _of_all(totals, call, np.maximum(counts, 1), name), counts)
+
+
+def _of_all(
+    totals: GroupTotals, call: CallShape, counts: np.ndarray, name: Callable[[int], str]
+) -> np.ndarray:
     if call.function in COUNTS:
-        return totals.counts
+        return counts
     (arg,) = call.args
     if call.function in EXTREMES:
         return totals.extremes[call.function, arg]
     if call.types[0].name == "float":
-        return float_results(*grouped_sums(*totals.floats[arg]), call, totals.counts, name)
-    return integer_results(Totals(*totals.integers[arg]), call, totals.counts, name)
+        return float_results(*grouped_sums(*totals.floats[arg]), call, counts, name)
+    return integer_results(Totals(*totals.integers[arg]), call, counts, name)

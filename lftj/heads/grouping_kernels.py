@@ -15,6 +15,8 @@ from lftj.scantree.jit import bits_to_float, compiled, float_to_bits, load, stor
 from lftj.scantree.rows_kernels import sums_wrap
 
 _INT64_MAX = 2**63 - 1
+_NULL = -(2**63)
+"""The code of NULL in optional columns."""
 _LARGE = 2.0**1000
 """Totals that are added up so stay below: no sum of fewer than 2²³ of these overflows."""
 
@@ -73,11 +75,26 @@ def add_times(places, times, states, stride, at):
 
 
 @compiled
-def add_integers(places, values, states, stride, at):
-    """Add each row's value to an integer total of its group."""
+def add_missing(places, codes, times, states, stride, at):
+    """Add to a count of each row's group how often the row counts, as `add_times` has it, of the
+    rows with the code of NULL.
+    """
+    step = 0 if times.size == 1 else 1
     for row in range(places.size):
+        if load(codes, row) == _NULL:
+            place = load(places, row) * stride + at
+            store(states, place, load(states, place) + load(times, row * step))
+
+
+@compiled
+def add_integers(places, values, states, stride, at, null):
+    """Add each row's value to an integer total of its group. `null`: the code of NULL is none."""
+    for row in range(places.size):
+        value = load(values, row)
+        if null and value == _NULL:
+            continue
         place = load(places, row) * stride + at
-        before, value = load(states, place), load(values, row)
+        before = load(states, place)
         after = before + value
         store(states, place, after)
         if sums_wrap(before, value, after):
@@ -85,14 +102,16 @@ def add_integers(places, values, states, stride, at):
 
 
 @compiled
-def add_floats(places, codes, states, stride, at, left):
+def add_floats(places, codes, states, stride, at, null, left):
     """Add each row's value, a float code, to a float total of its group. The rows with which that
-    would not be exact go to `left`; return how many there are.
+    would not be exact go to `left`; return how many there are. `null`: as above.
     """
     many = 0
     for row in range(places.size):
         place = load(places, row) * stride + at
         code = load(codes, row)
+        if null and code == _NULL:
+            continue
         value = bits_to_float(code ^ ((code >> 63) & _INT64_MAX))
         most, rest = bits_to_float(load(states, place)), bits_to_float(load(states, place + 1))
         total = most + value
@@ -111,10 +130,15 @@ def add_floats(places, codes, states, stride, at, left):
 
 
 @compiled
-def add_extremes(places, codes, states, stride, at, greatest):
-    """Make a word of each row's group the least, or greatest, of itself and the row's code."""
+def add_extremes(places, codes, states, stride, at, null, greatest):
+    """Make a word of each row's group the least, or greatest, of itself and the row's code. `null`:
+    as above.
+    """
     for row in range(places.size):
+        code = load(codes, row)
+        if null and code == _NULL:
+            continue
         place = load(places, row) * stride + at
-        code, before = load(codes, row), load(states, place)
+        before = load(states, place)
         if (code > before) if greatest else (code < before):
             store(states, place, code)

@@ -97,7 +97,7 @@ def published_sums(totals: Totals, result: Type, name: Callable[[int], str]) -> 
     """The totals as codes of their type. ValueRangeError for the first that leaves it; `name` is
     what messages call its group.
     """
-    low, high = _INT64_MIN, -_INT64_MIN - 1
+    low, high = _INT64_MIN + result.optional, -_INT64_MIN - 1
     if result.precision is not None:
         high = 10**result.precision - 1
         low = -high
@@ -150,6 +150,11 @@ class IntegerTotals:
     arg: int
     published: int | None
     at: int
+
+    @property
+    def columns(self) -> tuple[int, ...]:
+        """The value columns of the head's tree that hold totals and nothing else."""
+        return () if self.published is not None else (self.at, self.at + 1)
 
     @property
     def memory(self) -> Mapping[str, int]:

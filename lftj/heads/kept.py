@@ -6,6 +6,7 @@ contract between a head and the state of a function.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import field
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -43,7 +44,8 @@ class GroupTotals:
     columns), the number of assignments of each, and what their columns come to.
 
     By column: `integers`, words of exact totals (`lftj.heads.integer_sum.Totals`); `floats`;
-    `extremes`, codes, by `min` or `max` and column.
+    `extremes`, codes, by `min` or `max` and column. `values`: of optional columns, the number of
+    assignments without NULL in them.
     """
 
     groups: np.ndarray
@@ -51,6 +53,7 @@ class GroupTotals:
     integers: Mapping[int, tuple[np.ndarray, np.ndarray]]
     floats: Mapping[int, Bag]
     extremes: Mapping[tuple[str, int], np.ndarray]
+    values: Mapping[tuple[int, ...], np.ndarray] = field(default_factory=dict)
 
 
 class GroupChange(NamedTuple):

@@ -28,6 +28,7 @@ from lftj.heads.text_order import TextOrder
 from lftj.heads.unordered_extremes import UnorderedExtremes
 from lftj.heads.user import UserAggregate
 from lftj.heads.user_totals import UserTotals
+from lftj.heads.valued import of_values
 from lftj.scantree import Tree
 from lftj.scantree.columns import as_matrix
 from lftj.scantree.frozen import frozen
@@ -58,6 +59,26 @@ def refitted(
     return _Refitting(state, shape, places).done()
 
 
+_NONE = np.empty(0, np.int64)
+
+
+@frozen
+class _Part:
+    """The groups that have values in some optional columns, all groups where these are none:
+    which they are, with the columns of the old tree, whose first counts these values.
+    """
+
+    which: np.ndarray
+    groups: np.ndarray
+    before: Columns
+
+    def spread(self, column: np.ndarray, nothing: int) -> np.ndarray:
+        """A column of all groups from one of these."""
+        found = np.full(len(self.which), nothing, np.int64)
+        found[self.which] = column
+        return found
+
+
 @frozen
 class _Source:
     """Ordered rows of the old state, their columns as the new shape numbers them."""
@@ -78,6 +99,9 @@ class _Refitting:
         columns = state.groups.columns()
         self.groups = as_matrix(columns[: state.groups.key_width], state.groups.key_width)
         self.before = columns[state.groups.key_width :]
+        self.counts: dict[tuple[int | None, ...], np.ndarray] = {(): self.before[0]}
+        for args, at in state.plan.valued.items():
+            self.counts[self._among(args)] = self.before[at]
         self.order = state.order
         if self.order is None and self.plan.texts:
             self.order = TextOrder.of(
@@ -86,20 +110,23 @@ class _Refitting:
 
     def done(self) -> AggregateState | None:
         """The new state."""
+        if not self.plan.valued.keys() <= self.counts.keys():
+            return None
+        parts = [self._part(args) for args in self.plan.sees]
         advances: list[Advance] = []
-        for kept in self.plan.kept:
-            advance = self._taken_over(kept) or self._made(kept)
+        for kept, part in zip(self.plan.kept, parts, strict=True):
+            advance = self._taken_over(kept, part) or self._made(kept, part)
             if advance is None:
                 return None
             advances.append(advance)
-        sizes = self.before[0]
-        served = [
-            (call, server)
-            for call, server in zip(self.shape.calls, self.plan.server, strict=True)
-            if server is not None
-        ]
-        stored = [advances[server].results(call) for call, server in served]
-        values = [sizes, *stored, *(column for advance in advances for column in advance.columns)]
+        values = [self.before[0]]
+        for call, server in zip(self.shape.calls, self.plan.server, strict=True):
+            if server is not None:
+                found = parts[server].spread(advances[server].results(call), 0)
+                values.append(of_values(call.function, found, self.counts[call.optional]))
+        for advance, part in zip(advances, parts, strict=True):
+            values += [part.spread(column, 0) for column in advance.columns]
+        values += [self.counts[args] for args in self.plan.valued]
         groups = Tree.build(self.arena, list(self.groups), values)
         order = self.order if self.plan.texts else None
         return AggregateState(
@@ -111,9 +138,23 @@ class _Refitting:
             order,
         )
 
+    def _part(self, args: tuple[int, ...]) -> _Part:
+        which = self.counts[args] > 0
+        before = [column[which] for column in (self.counts[args], *self.before[1:])]
+        return _Part(which, np.ascontiguousarray(self.groups[:, which]), before)
+
+    def _among(self, columns: Sequence[int]) -> tuple[int | None, ...]:
+        """Optional columns of the old shape as the new one has them."""
+        found = self._renumbered(columns)
+        return tuple(sorted(found)) if None not in found else found  # type: ignore[type-var]
+
     # ── what is there ─────────────────────────────────────────────────────────────────────────────
-    def _taken_over(self, wanted: Kept) -> Advance | None:
+    def _taken_over(self, wanted: Kept, part: _Part) -> Advance | None:
         """A state that was kept before, for the calls that are to be served by it now."""
+        change = partial(self._change, part, None)
+        if not part.which.any():
+            columns = wanted.columns if isinstance(wanted, IntegerTotals) else ()
+            return Advance(wanted, [_NONE for _ in columns], lambda _: _NONE)
         for old in self.state.kept:
             if (
                 isinstance(wanted, OrderedRows)
@@ -126,32 +167,32 @@ class _Refitting:
                     for call, scan in wanted.scans.items()
                 }
                 rows = replace(old, args=wanted.args, scans=scans)
-                return Advance(rows, [], partial(rows.results, change=self._change(None)))
+                return Advance(rows, [], partial(rows.results, change=change()))
             if (
                 isinstance(wanted, UnorderedExtremes)
                 and isinstance(old, UnorderedExtremes)
                 and self._renumbered((old.arg,)) == (wanted.arg,)
                 and wanted.published.keys() <= old.published.keys()
             ):
-                return Advance(wanted, [], partial(old.results, self.before))
+                return Advance(wanted, [], partial(old.results, part.before))
             if (
                 isinstance(wanted, IntegerTotals)
                 and isinstance(old, IntegerTotals)
                 and self._renumbered((old.arg,)) == (wanted.arg,)
             ):
-                return wanted.holding(old.totals(self.before), self._change(None))
+                return wanted.holding(old.totals(part.before), change())
             if (
                 isinstance(wanted, FloatTotals)
                 and isinstance(old, FloatTotals)
                 and self._renumbered((old.arg,)) == (wanted.arg,)
             ):
-                return replace(old, arg=wanted.arg).advanced(self._change(None))
+                return replace(old, arg=wanted.arg).advanced(change())
             if (
                 isinstance(wanted, UserTotals)
                 and isinstance(old, UserTotals)
                 and self._is(old.call, wanted.call)
             ):
-                return replace(old, call=wanted.call).advanced(self._change(None))
+                return replace(old, call=wanted.call).advanced(change())
         return None
 
     def _renumbered(self, columns: Sequence[int]) -> tuple[int | None, ...]:
@@ -165,7 +206,7 @@ class _Refitting:
         return next((scan for old, scan in rows.scans.items() if self._is(old, call)), None)
 
     # ── what is not ───────────────────────────────────────────────────────────────────────────────
-    def _made(self, wanted: Kept) -> Advance | None:
+    def _made(self, wanted: Kept, part: _Part) -> Advance | None:
         """A state that was not kept, from ordered rows that hold all arguments of its calls."""
         calls = [
             call
@@ -181,20 +222,25 @@ class _Refitting:
         source = next(
             (
                 found
-                for found in map(self._source, self._ordered())
+                for found in map(self._source, self._ordered(mine[0].optional))
                 if needed <= found.columns.keys()
             ),
             None,
         )
-        return wanted.advanced(self._change(source)) if source is not None else None
+        return wanted.advanced(self._change(part, source)) if source is not None else None
 
     def _server(self, call: CallShape) -> int:
         server = self.plan.server[self.shape.calls.index(call)]
         assert server is not None
         return server
 
-    def _ordered(self) -> list[OrderedRows]:
-        return [kept for kept in self.state.kept if isinstance(kept, OrderedRows)]
+    def _ordered(self, optional: tuple[int, ...]) -> list[OrderedRows]:
+        """The rows in order that were kept of values in these columns."""
+        return [
+            kept
+            for kept, args in zip(self.state.kept, self.state.plan.sees, strict=True)
+            if isinstance(kept, OrderedRows) and self._among(args) == optional
+        ]
 
     def _source(self, rows: OrderedRows) -> _Source:
         columns, counts = rows.rows.counts()
@@ -204,9 +250,9 @@ class _Refitting:
                 found[self.place[arg]] = columns[rows.code_column(number)]
         return _Source(found, counts)
 
-    def _change(self, source: _Source | None) -> GroupChange:
-        """All groups: as they are, or as if all the rows of a source came to be."""
-        sizes, groups = self.before[0], self.groups
+    def _change(self, part: _Part, source: _Source | None) -> GroupChange:
+        """Groups as they are, or as if all the rows of a source came to be."""
+        sizes, groups = part.before[0], part.groups
         name = partial(self.shape.name, list(groups), self.state.surroundings.dictionary)
         width = max(1, len(self.shape.needed))
         if source is None:
@@ -216,7 +262,7 @@ class _Refitting:
                 np.empty(0, np.int64),
                 starts,
                 groups,
-                self.before,
+                part.before,
                 sizes,
                 False,
                 self.order,

@@ -122,7 +122,11 @@ def _of_all(call: AggregateTerm) -> bool:
 
 
 def _takes(call: AggregateTerm, rule: NormalRule) -> bool:
-    """Test for a count, a sum of what is added exactly in any order, or the value of a row."""
+    """Test for a count, a sum of what is added exactly in any order, or the value of a row; not of
+    what may be NULL.
+    """
+    if call.type.optional or any(rule.variables[arg.variable].type.optional for arg in call.args):
+        return False
     if call.function in COUNTS or reading(call.function) is not None:
         return True
     if call.function not in TOTALS or AGGREGATES[call.function].divided:

@@ -24,6 +24,7 @@ from lftj.storage.delta import Columns, Delta
 from lftj.storage.relation import Order, RelationVersion
 from lftj.tuning import Tuning
 from lftj.tuning.aids import EXTREMES
+from lftj.types import NULL_CODE
 
 _EXTREMES_WIDTH = 3
 """Times as many columns as are read beyond which a relation is too wide for a key order that keeps
@@ -37,12 +38,15 @@ class Extremes:
     next one has the values.
 
     `head`: for each head column its place in (group columns, least value, greatest value).
+    `optional`: values may be NULL, which is the least code, and the least value where there is no
+    other.
     """
 
     relation: str
     order: Order
     width: int
     head: tuple[int, ...]
+    optional: bool = False
 
     def prepare(self, relation: RelationVersion, context: Context) -> None:
         """Make the key order, unless that takes long and may never be needed."""
@@ -108,7 +112,8 @@ class Extremes:
         erased, gone = self._extremes_in(groups, delta.erases)
         came, inserted = self._extremes_in(groups, delta.inserts)
         here, after = there | came, list(groups)
-        for last, better in ((False, np.minimum), (True, np.maximum)):
+        least = _least_there if self.optional else np.minimum
+        for last, better in ((False, least), (True, np.maximum)):
             place = self.width + last
             if place not in self.head:
                 after.append(here)
@@ -136,8 +141,11 @@ class Extremes:
                 else np.zeros(1, np.int64)
             )
             found[which] = True
-            least[which] = values.take(starts)
-            most[which] = values.take(np.append(starts[1:], len(values)) - 1)
+            ends, first = np.append(starts[1:], len(values)) - 1, starts
+            if self.optional:
+                first = np.minimum(starts + np.add.reduceat(values == NULL_CODE, starts), ends)
+            least[which] = values.take(first)
+            most[which] = values.take(ends)
         return found, (least, most)
 
     def _rows(self, tree: Tree, groups: np.ndarray, context: Context) -> tuple[np.ndarray, Columns]:
@@ -150,10 +158,29 @@ class Extremes:
             if self.width + last in self.head:
                 found, rows, pages = tree.edge_rows(groups, last=last)
                 context.budget.spend(pages)
+                if self.optional and not last:
+                    self._pass_null(tree, groups, rows[self.width], found, context)
                 columns.append(rows[self.width])
             else:
                 columns.append(found)
         return found, columns
+
+    def _pass_null(
+        self,
+        tree: Tree,
+        groups: np.ndarray,
+        values: np.ndarray,
+        found: np.ndarray,
+        context: Context,
+    ) -> None:
+        """Put the least value in the place of NULL, with which a group begins that has it."""
+        null = np.flatnonzero(found & (values == NULL_CODE))
+        if not len(null):
+            return
+        behind = [*groups[: self.width, null], np.full(len(null), NULL_CODE + 1)]
+        there, rows, pages = tree.edge_rows(behind, alike=self.width)
+        context.budget.spend(pages)
+        values[null[there]] = rows[self.width][there]
 
     def _head_rows(self, columns: Columns, which: np.ndarray) -> Columns:
         return sort_rows([columns[place][which] for place in self.head])
@@ -186,9 +213,8 @@ def extremes_of(rule: NormalRule, tuning: Tuning, wide: int = _EXTREMES_WIDTH) -
         return None
     (value,) = values
     group = list(dict.fromkeys(rule.group))
-    if (
-        value in group or rule.variables[value].type.name == "str"
-    ):  # texts stand in the order of their codes
+    type = rule.variables[value].type
+    if value in group or type.name == "str":  # texts stand in the order of their codes
         return None
     leading = [places[variable] for variable in (*group, value)]
     if len(atom.args) > wide * len(leading) and leading != list(range(len(leading))):
@@ -200,4 +226,9 @@ def extremes_of(rule: NormalRule, tuning: Tuning, wide: int = _EXTREMES_WIDTH) -
         else len(group) + (term.function in aggregates.GREATEST)
         for term in rule.head
     )
-    return Extremes(atom.relation, order, len(group), head)
+    return Extremes(atom.relation, order, len(group), head, type.optional)
+
+
+def _least_there(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """The lesser of two codes, where NULL is greater than any."""
+    return np.where((other == NULL_CODE) | ((one != NULL_CODE) & (one < other)), one, other)

@@ -4,6 +4,7 @@ comparisons, negations, groups `( … )?`, recursion and aggregates.
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from lftj.proofs.kinds import ArithmeticFailure
 from lftj.proofs.nested_loops import Unsafe
 from lftj.proofs.program import evaluate
 from lftj.syntax.parser import parse
+from lftj.tuning import Tuning
 from tests.strategies.terms import Draw
 
 DECLARATIONS = """
@@ -158,6 +160,87 @@ known(x, sum(y), mean(y), stddev(y), count()) :- a(x, y).
 @settings(max_examples=40)
 def test_a_program(data: st.DataObject):
     _agrees(DECLARATIONS + RECURSION, [data.draw(FACTS) for _ in range(4)])
+
+
+MEASURED = """
+.decl m(g: number, y: number?, z: float?, t: symbol?, d: decimal(12, 2)?, b: bool?)
+"""
+OF_Y = (
+    "number?",
+    ["sum(y)", "min(y)", "max(y)", "quantile_disc(y, 0.3)", "sum(y + 1)", "last(y, z)"],
+)
+OF_Z = (
+    "float?",
+    [
+        "sum(z)",
+        "min(z)",
+        "mean(y)",
+        "mean(z)",
+        "stddev(y)",
+        "stddev(z)",
+        "median(y)",
+        "median(z)",
+        "mean(d)",
+        "stddev(d)",
+        "quantile(y, 0.25)",
+        "arg_max(z, t)",
+    ],
+)
+OF_T = ("symbol?", ["min(t)", "max(t)", 'concat(t, ",")', 'concat(t, "-", y)', "arg_min(t, y)"])
+OF_D = ("decimal(12, 2)?", ["min(d)", "median(d)", "first(d, y, t)"])
+OF_B = ("bool?", ["any(b)", "max(b)", "arg_min(b, d)"])
+COUNTS = ("number", ["count(y)", "count(t)", "count()", "count(g)", "count_distinct(y)",
+                     "count_distinct(t)"])  # fmt: skip
+CALLS = [(type, call) for type, calls in (OF_Y, OF_Z, OF_T, OF_D, OF_B, COUNTS) for call in calls]
+MEASURES = st.tuples(
+    st.integers(0, 2),
+    st.none() | st.sampled_from([0, 1, -3, 2**62]),
+    st.none() | st.sampled_from([0.5, -1.5, 1e16, 0.1]),
+    st.sampled_from([None, "a", "b", ""]),
+    st.none() | st.sampled_from([Decimal("1.25"), Decimal("-0.10"), Decimal("3.00")]),
+    st.sampled_from([None, True, False]),
+)
+
+
+@st.composite
+def heads(draw: Draw, name: str) -> str:
+    """A view of a few aggregates of `m`, of which all columns but the first may be NULL."""
+    calls = draw(st.lists(st.sampled_from(CALLS), min_size=1, max_size=4))
+    group = draw(st.sampled_from(["g", "g", "", "y"]))
+    types = [f"g: number{'?' * (group == 'y')}"] * (group != "")
+    types += [f"c{place}: {type}" for place, (type, _) in enumerate(calls)]
+    terms = [group] * (group != "") + [call for _, call in calls]
+    body = draw(st.sampled_from(["", ", g < 2", ", p(g)"]))
+    rule = f"{name}({', '.join(terms)}) :- m(g, y, z, t, d, b){body}."
+    return f".decl {name}({', '.join(types)})\n{rule}"
+
+
+@given(st.data(), st.booleans())
+@settings(max_examples=60)
+def test_aggregates(data: st.DataObject, waits: bool):
+    """Heads that share a body and groups come one after another, while rows come and go."""
+    tuning = Tuning(extremes_rows=0) if waits else Tuning()
+    ws, text = lftj.connect(tuning=tuning), DECLARATIONS + MEASURED
+    ws.add_rules(text)
+    rows: dict[str, list[tuple[Any, ...]]] = {"p": [(0,), (1,)], "m": []}
+    for step in range(4):
+        rule = data.draw(heads(f"h{step}"))
+        ws.add_rules(rule)
+        text += rule
+        many = data.draw(st.lists(MEASURES, max_size=6, unique=True))
+        kept = data.draw(st.lists(st.sampled_from(rows["m"]), unique=True)) if rows["m"] else []
+        after = {**rows, "m": list({*many, *kept})}
+        try:
+            expected = evaluate(parse(text), after)
+        except ArithmeticFailure:
+            with pytest.raises(lftj.LftjError):
+                _commit(ws, after)
+            continue
+        _commit(ws, after)
+        rows = after
+        for name, found in expected.items():
+            assert set(ws[name].fetchall()) == found, (name, text, rows)
+        assert ws.verify() == []
 
 
 @given(data=st.data())

@@ -158,25 +158,27 @@ class _Maker:
         if known.together is not None and known.state is not Kind.TOTAL:
             return _Shares((term,), known.together)
         of = self._rule.variables[term.args[0].variable].type
+        text, whole = (STR.or_null, INT.or_null) if of.optional else (STR, INT)
         if known.fold is not None:
-            share = AggregateTerm(_share(term.function, of), term.args, STR)
+            share = AggregateTerm(_share(term.function, of), term.args, text)
             return _Shares((share,), _whole(term.function, of))
-        size = (AggregateTerm("count", (), INT),) if known.divided else ()
+        counted = term.args if of.optional else ()
+        size = (AggregateTerm("count", counted, INT),) if known.divided else ()
         if of.name == "float":
             return _Shares(
-                (AggregateTerm(_EXACT, term.args, STR), *size), _whole(term.function, of)
+                (AggregateTerm(_EXACT, term.args, text), *size), _whole(term.function, of)
             )
         halves = (
-            self._computed("bshr", term.args[0], _SHIFT),
-            self._computed("band", term.args[0], _LOW),
+            self._computed("bshr", term.args[0], _SHIFT, whole),
+            self._computed("band", term.args[0], _LOW, whole),
         )
-        sums = tuple(AggregateTerm("sum", (half,), INT) for half in halves)
+        sums = tuple(AggregateTerm("sum", (half,), whole) for half in halves)
         return _Shares((*sums, *size), _whole(term.function, of))
 
-    def _computed(self, operator: str, argument: Ref, other: Value) -> Ref:
-        self._variables.append(RuleVariable("_", INT))
-        made = Ref(len(self._variables) - 1)
-        self._assignments.append(Assignment(made.variable, Apply(operator, (argument, other), INT)))
+    def _computed(self, operator: str, argument: Ref, other: Value, type: Type) -> Ref:
+        self._variables.append(RuleVariable("_", type))
+        made, value = Ref(len(self._variables) - 1), Apply(operator, (argument, other), type)
+        self._assignments.append(Assignment(made.variable, value))
         return made
 
 

@@ -15,7 +15,7 @@ lftj.scantree.build_kernels build W W R i
 lftj.scantree.build_kernels fill_leaves W W i W W
 lftj.scantree.build_kernels raise_levels W W W i i
 lftj.scantree.build_kernels take_leaves W W i W
-lftj.scantree.read_kernels read_edges W i i W R b B R
+lftj.scantree.read_kernels read_edges W i i W R i b B R
 lftj.scantree.seek_kernels lower_bound W i i W R i
 lftj.scantree.build_kernels fill_packed W W W W W W
 lftj.scantree.rows_kernels locate_ascending W W W W
@@ -71,10 +71,11 @@ lftj.join.kernels.bitmap_kernels clear_cache i i
 lftj.heads.integer_sum_kernels total_runs W W W W W
 lftj.heads.integer_sum_kernels merge_totals W W W W
 lftj.heads.grouping_kernels place_groups R W i I32 R W W
-lftj.heads.grouping_kernels add_floats W W W i i W
-lftj.heads.grouping_kernels add_integers W W W i i
+lftj.heads.grouping_kernels add_floats W W W i i b W
+lftj.heads.grouping_kernels add_integers W W W i i b
 lftj.heads.grouping_kernels add_times W W W i i
-lftj.heads.grouping_kernels add_extremes W W W i i b
+lftj.heads.grouping_kernels add_missing W W W W i i
+lftj.heads.grouping_kernels add_extremes W W W i i b b
 lftj.join.kernels.lookup_kernels hash_rows R I32 W
 """,
     "floats": """

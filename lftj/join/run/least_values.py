@@ -39,9 +39,10 @@ def least_plan(rule: NormalRule, relations: Relations, context: Context) -> Rule
     if function != "min" or len(args) != 1:
         return None
     (value,), group = [arg.variable for arg in args], tuple(dict.fromkeys(rule.group))
-    if (
-        value in group or rule.variables[value].type.name == "str"
-    ):  # texts stand in the order of their codes
+    type = rule.variables[value].type
+    if value in group or type.name == "str":  # texts stand in the order of their codes
+        return None
+    if type.optional:  # a group begins with NULL
         return None
     computed = [
         *(each.expression for each in rule.assignments),

@@ -101,7 +101,7 @@ def compare_offers(memory, trees, relation, due, count, kinds):
     for i in range(rows.shape[1]):
         if i > 0 and not less(rows, group, i - 1, i):
             continue
-        leaf, slot, _ = first_with(memory, root, height, layout, groups, i)
+        leaf, slot, _ = first_with(memory, root, height, layout, groups, i, groups.shape[0])
         if leaf != 0:
             had = memory[leaf_column(leaf, group) + slot] if group < rows.shape[0] else 0
             if group == rows.shape[0] or had ^ flip <= rows[group, i]:

@@ -49,7 +49,8 @@ def _count_column(rule: NormalRule | FunctorRule) -> int | None:
         return None
     (column,) = found
     term = rule.head[column]
-    return column if isinstance(term, AggregateTerm) and term.function in COUNTS else None
+    counts = isinstance(term, AggregateTerm) and term.function in COUNTS and not term.args
+    return column if counts else None
 
 
 def _most(relation: str, column: int, rules: Rules) -> int | None:

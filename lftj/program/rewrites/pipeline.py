@@ -11,9 +11,11 @@ before the outer one is gone on with (`draft.RuleProgram`).
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
+from lftj.functions.aggregates import COUNTS
 from lftj.program.checked import (
     CheckedAtom,
     CheckedDisjunction,
@@ -23,7 +25,7 @@ from lftj.program.checked import (
     CheckedRule,
 )
 from lftj.program.monotone import FUNCTIONS
-from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema
+from lftj.program.normal_form import FunctorRule, NormalRule, Ref, RelationSchema, RuleVariable
 from lftj.program.rewrites.aggregates import aggregates
 from lftj.program.rewrites.choices import choices
 from lftj.program.rewrites.computed_keys import computed_keys
@@ -35,13 +37,12 @@ from lftj.program.rewrites.limits import limited
 from lftj.program.rewrites.listing import listing, shown_names
 from lftj.program.rewrites.max_as_min import max_as_min
 from lftj.program.rewrites.negations import extreme_negations, negations
-from lftj.program.rewrites.null_aggregates import null_aggregates
 from lftj.program.rewrites.plain_literals import (
     computed_arguments,
     negated_computations,
     negated_tests,
 )
-from lftj.program.rewrites.rule_program import Body, Definition, RuleProgram
+from lftj.program.rewrites.rule_program import Body, Definition, HeadTerm, RuleProgram
 from lftj.program.rewrites.variable_elimination import variable_elimination
 from lftj.program.statistics_hints import NOTHING, Known
 from lftj.scantree.frozen import frozen
@@ -59,7 +60,7 @@ def heads(program: RuleProgram) -> RuleProgram:
     draft = program.copy()
     for head in program.heads:
         made = Definition(
-            head.args,
+            tuple([_counting(arg, program.variables) for arg in head.args]),
             head.relation,
             waiting=(Body((*program.body, *head.literals)),),
             single=head.aggregates and not _keeps_best(head, program.body),
@@ -68,6 +69,14 @@ def heads(program: RuleProgram) -> RuleProgram:
         draft.open.insert(0, made)
     draft.heads = ()
     return draft
+
+
+def _counting(term: HeadTerm, variables: Sequence[RuleVariable]) -> HeadTerm:
+    """The term, with `count()` in place of a count of values that are there in every row."""
+    if not isinstance(term, CheckedHeadAggregate) or term.function not in COUNTS:
+        return term
+    types = [variables[e.variable].type if isinstance(e, Ref) else e.type for e in term.args]
+    return term if any(type.optional for type in types) else replace(term, args=())
 
 
 def _may_stand_in_cycle(head: CheckedHead) -> bool:
@@ -111,12 +120,6 @@ PASSES = (
         choices,
         "choices of one rule are made together, among the rows of one relation",
         "Hu, Karp, Zhao, Zreika, Wu and Scholz, The Choice Construct in the Soufflé Language, 2021",
-    ),
-    Pass(
-        "aggregates of null",
-        null_aggregates,
-        "an aggregate is of the values that are there; groups without any have NULL",
-        "Codd, Extending the Database Relational Model to Capture More Meaning, 1979",
     ),
     Pass("heads", heads, "several heads are as many rules with one body", ULLMAN),
     Pass(

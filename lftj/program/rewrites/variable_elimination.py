@@ -26,7 +26,7 @@ from collections.abc import Sequence
 from functools import reduce
 from typing import NamedTuple
 
-from lftj.functions.aggregates import AGGREGATES
+from lftj.functions.aggregates import AGGREGATES, COUNTS
 from lftj.program.arithmetic import may_fail
 from lftj.program.bindings import of_expressions, of_literals
 from lftj.program.checked import CheckedAtom, CheckedHeadAggregate
@@ -46,18 +46,19 @@ _TOGETHER = {name: each.together for name, each in AGGREGATES.items() if each.to
 
 class _Value(NamedTuple):
     """Aggregated value of an assignment: the product of `base` and `factors`, which are numbers of
-    rows of parts; None for a count.
+    rows of parts; None for a count. `type`: of the product.
     """
 
     base: Expression | None
     factors: tuple[Ref, ...] = ()
+    type: Type = INT
 
     @property
     def expression(self) -> Expression | None:
         """The product."""
         every = (*self.factors,) if self.base is None else (self.base, *self.factors)
         return (
-            reduce(lambda product, factor: Apply("*", (product, factor), INT), every)
+            reduce(lambda product, factor: Apply("*", (product, factor), self.type), every)
             if every
             else None
         )
@@ -86,6 +87,7 @@ def _may_be_divided(definition: Definition) -> bool:
     return not terms or (
         len(definition.finished) == 1
         and all(map(_is_exact, terms))
+        and not any(term.args for term in terms if term.function in COUNTS)
         and not any(may_fail(arg) for term in terms for arg in term.args)
     )
 
@@ -97,7 +99,7 @@ class _Elimination:
         self._copied = copied
         self._was, self._head = conjunct, head
         self.terms = [term for term in head if isinstance(term, CheckedHeadAggregate)]
-        self._values = [_Value(term.args[0] if term.args else None) for term in self.terms]
+        self._values = [self._value(term.args[0] if term.args else None) for term in self.terms]
 
     def head(self) -> tuple[HeadTerm, ...]:
         """The head over what the conjunction has now."""
@@ -135,8 +137,10 @@ class _Elimination:
         columns: dict[CheckedHeadAggregate, Ref] = {}
 
         def result(function: str, value: Expression | None) -> Ref:
-            type = aggregate_type(function, None if value is None else self._type(value))
+            of = None if value is None else self._type(value)
+            type = aggregate_type(function, of and of.required)
             assert type is not None, "it was aggregated before"
+            type = type.or_null if of is not None and of.optional else type
             column = CheckedHeadAggregate(function, () if value is None else (value,), type)
             return columns.setdefault(column, draft.new_variable(type))
 
@@ -147,12 +151,12 @@ class _Elimination:
             together = _TOGETHER[term.function]
             if of_expressions([value.base]) & own:
                 base = result(together, value._replace(factors=here).expression)
-                now.append(_Value(base, others))
+                now.append(self._value(base, others))
             elif together != "sum":
                 now.append(value)
             else:
                 rows = result("sum" if here else "count", _Value(None, here).expression)
-                now.append(_Value(value.base, (*others, rows)))
+                now.append(value._replace(factors=(*others, rows)))
         self._values = now
         kind = next((column.function for column in columns), PART)
         link = tuple(map(Ref, part.columns))
@@ -160,6 +164,11 @@ class _Elimination:
             kind, Definition((*link, *columns), finished=(literals,), eliminates=False)
         )
         return CheckedAtom(name, (*link, *columns.values()))
+
+    def _value(self, base: Expression | None, factors: tuple[Ref, ...] = ()) -> _Value:
+        """A product, NULL where `base` is."""
+        null = base is not None and self._type(base).optional
+        return _Value(base, factors, INT.or_null if null else INT)
 
     def _type(self, value: Expression) -> Type:
         if isinstance(value, Ref):
@@ -178,7 +187,7 @@ def _total(term: CheckedHeadAggregate) -> Total:
     aggregated: to multiply it then, where that matters.
     """
     multiplied = _TOGETHER[term.function] == "sum"
-    return Total(bits(of_expressions(term.args)), not multiplied or term.type == INT)
+    return Total(bits(of_expressions(term.args)), not multiplied or term.type.required == INT)
 
 
 def _term(term: CheckedHeadAggregate, value: _Value) -> CheckedHeadAggregate:

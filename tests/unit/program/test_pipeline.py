@@ -20,7 +20,6 @@ ROOT = Path(__file__).parents[3]
 
 FIRES = {
     "choices": "h2(x, y) :- a(x, y), choice((x), (y)).",
-    "aggregates of null": "hn(x, sum(y)) :- n(x, y).",
     "heads": "h1(x), h1(y) :- a(x, y).",
     "negated tests": "h1(x) :- b(x), !(x < 2).",
     "computed arguments": "h1(x) :- b(x), a(x, x + 1).",
