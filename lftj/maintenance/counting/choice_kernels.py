@@ -105,9 +105,8 @@ def first_rows(memory, trees, number, groups, lines):
     out = np.zeros((lines, groups.shape[1]), np.int64)
     record = trees.records[number]
     if record[ROOT] != 0:
-        read_edges(
-            memory, record[ROOT], record[HEIGHT], trees.layouts[number], groups, False, found, out
-        )
+        layout, alike = trees.layouts[number], groups.shape[0]
+        read_edges(memory, record[ROOT], record[HEIGHT], layout, groups, alike, False, found, out)
     return found, out
 
 
