@@ -12,6 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 from uuid import uuid4
 
@@ -20,6 +21,7 @@ from lftj.distributed.committed_version import Present
 from lftj.distributed.files.deliveries import delivery_name, write_delivery
 from lftj.distributed.files.entry import Entry, files_of
 from lftj.distributed.files.manifest import ROWS, Manifest, files_from
+from lftj.distributed.files.programs import stored_program
 from lftj.distributed.partitioning.cuts import readers
 from lftj.distributed.partitioning.part_plan import PartPlan
 from lftj.distributed.partitioning.programs import derives_otherwise
@@ -86,6 +88,11 @@ class Commit:
             elif touched:
                 self._in_supersteps(stage, work.supersteps, touched)
         return self._outcome()
+
+    @cached_property
+    def _program_name(self) -> str:
+        """The name by which tasks find the program."""
+        return stored_program(self.executor.path, self.program)
 
     @property
     def passing(self) -> set[str]:
@@ -175,11 +182,11 @@ class Commit:
             self.executor.partitions,
         )
         self._deliveries.add(delivery)
-        limits = self.bounds.left()
+        limits, program_name = self.bounds.left(), self._program_name
         self._progress(f"commit {self.version}: step {len(self.steps)} in {len(parts)} parts")
         tasks = [
             PartTask(
-                **self.present.on(part, limits, self.program),
+                **self.present.on(part, limits, program_name),
                 token=self.token,
                 version=self.version,
                 steps=tuple(self.steps),

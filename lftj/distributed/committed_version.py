@@ -5,9 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
+from functools import cached_property
 from typing import Any
 
 from lftj.distributed.files.manifest import Manifest
+from lftj.distributed.files.programs import stored_program
 from lftj.distributed.partitioning.part_plan import PartPlan
 from lftj.distributed.parts.task import Settings
 from lftj.engine.calls import Limits
@@ -33,18 +35,21 @@ class Present:
     views: frozenset[str] = frozenset()
     settings: Settings = field(default_factory=Settings)
 
-    def on(
-        self, part: int, limits: Limits, program: Mapping[str, Any] | None = None
-    ) -> dict[str, Any]:
-        """The fields of a `task.OnPart` that builds on it; `program`: another one than that of the
-        version.
+    @cached_property
+    def program_name(self) -> str:
+        """The name by which tasks find the program of the version."""
+        return stored_program(self.executor.path, self.manifest.program)
+
+    def on(self, part: int, limits: Limits, program_name: str | None = None) -> dict[str, Any]:
+        """The fields of a `task.OnPart` that builds on it; `program_name`: of another program than
+        that of the version.
         """
         manifest = self.manifest
         return {
             "path": str(self.executor.path),
             "part": part,
             "parts": self.executor.partitions,
-            "program": manifest.program if program is None else program,
+            "program_name": program_name or self.program_name,
             "base": (manifest.token, manifest.version),
             "epoch": manifest.epoch,
             "ran": self.ran.get(part),

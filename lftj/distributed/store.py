@@ -27,6 +27,7 @@ from lftj.distributed.files.manifest import (
     row_files,
     swept,
 )
+from lftj.distributed.files.programs import sweep_programs
 from lftj.distributed.held_files import HeldFiles
 from lftj.distributed.hub_counts import counted_hubs, two_digits
 from lftj.distributed.partitioning.part_plan import PartPlan
@@ -79,6 +80,7 @@ class Store:
             with reported_by_the_system(executor.path):
                 manifest = swept(executor.path, executor.partitions)
                 sweep_states(executor.path, manifest)
+                sweep_programs(executor.path, manifest.program)
                 sweep_verified(executor.path)
                 begin_storing(executor.path)
             program, views = restored(manifest.program)

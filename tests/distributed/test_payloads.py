@@ -10,7 +10,10 @@ from typing import Any
 import pytest
 
 import lftj
+from lftj.distributed.files import programs
 from lftj.distributed.hub_counts import HeavyHittersTask
+from lftj.distributed.partitioning.programs import digest
+from lftj.distributed.work import worker
 from lftj.distributed.work.query_part import QueryTask
 from tests.distributed.inline import InlineExecutor
 
@@ -97,3 +100,77 @@ def test_a_commit_leaves_no_delivery(tmp_path: Path) -> None:
     workspace.add_rules(LABELS)
     workspace.load("e", edges(60))
     assert not list((tmp_path / "rows").glob("*.parts"))
+
+
+def ruled(path: Path, others: int) -> tuple[Any, InlineExecutor]:
+    """A workspace with so many rules that read another relation than `e`."""
+    executor = InlineExecutor(path, 3)
+    workspace: Any = lftj.connect(executor=executor)
+    workspace.add_rules(LABELS)
+    workspace.relation("f", {"x": int, "y": int})
+    texts = [f".decl v{n}(x: number) v{n}(x) :- f(x, y), y > {n}." for n in range(others)]
+    workspace.add_rules("\n".join(texts))
+    workspace.load("e", edges(60))
+    return workspace, executor
+
+
+def test_a_task_is_as_small_with_many_rules_as_with_one(tmp_path: Path) -> None:
+    found = list[int]()
+    for others in (1, 50):
+        workspace, executor = ruled(tmp_path / str(others), others)
+        found.append(told(workspace, executor, lambda ws: ws.load("e", [(1000, 1001)])))
+        found.append(told(workspace, executor, lambda ws: ws.query("e(x, y), e(y, x)").fetchall()))
+    assert found[2:] == pytest.approx(found[:2], abs=200), found
+
+
+def test_a_worker_without_the_program_reads_it_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace, executor = ruled(tmp_path, 2)
+    plain, read = worker.read_program, list[str]()
+    monkeypatch.setattr(
+        worker, "read_program", lambda path, *rest: read.append(path.name) or plain(path, *rest)
+    )
+    workspace.load("e", [(1, 1000)])
+    assert not read
+    executor.forget()
+    workspace.load("e", [(2, 1000)])
+    assert read == [tmp_path.name]
+    assert workspace.verify() == []
+
+
+@pytest.mark.parametrize("harm", ["gone", "another", "bytes"])
+def test_a_program_in_trouble_is_named_and_written_again(tmp_path: Path, harm: str) -> None:
+    workspace, executor = ruled(tmp_path, 2)
+    name = digest(workspace._backend.manifest.program)
+    file = tmp_path / "programs" / f"{name}.json"
+    whole, others = file.read_bytes(), [each for each in file.parent.iterdir() if each != file]
+
+    def damage(_: Any = None) -> None:
+        if harm == "gone":
+            file.unlink(missing_ok=True)
+        else:
+            another = others[0].read_bytes()
+            file.write_bytes(whole.replace(b"label", b"lapel") if harm == "bytes" else another)
+
+    executor.forget()
+    executor.before = damage
+    with pytest.raises(lftj.DistributedError, match=name) as caught:
+        workspace.load("e", [(3, 1000)])
+    assert caught.value.code == "E403"
+    executor.before = lambda payload: None
+    workspace.load("e", [(3, 1000)])  # the driver has it too
+    assert file.read_bytes() == whole
+    assert workspace.verify() == []
+
+
+def test_programs_of_the_past_go_when_the_path_is_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace, executor = ruled(tmp_path, 2)
+    kept = digest(workspace._backend.manifest.program)
+    workspace.close()
+    assert len(list((tmp_path / "programs").iterdir())) > 1
+    monkeypatch.setattr(programs, "_UNUSED", 0.0)
+    lftj.connect(executor=executor).close()  # type: ignore[arg-type]
+    assert [file.stem for file in (tmp_path / "programs").iterdir()] == [kept]

@@ -3,13 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from lftj.distributed.files.entry import Entry
-from lftj.distributed.partitioning.programs import digest
 from lftj.distributed.partitioning.steps import Step
 from lftj.engine.calls import Limits
 from lftj.maintenance.inputs import RuleWork
@@ -39,25 +37,22 @@ class Settings:
 class OnPart:
     """Part of every task that needs a part.
 
-    `base`: token and version of the commit that it builds on; `ran`: the number of its steps here,
-    None when the driver does not know. `epoch`: of the manifest that the driver has for the last
-    one. `limits`: limits of the task itself. `settings`: those of the workspace.
+    `program_name`: of the program, whose text is in a file (`files.programs`), so that a task is as
+    small with many rules as with one. `base`: token and version of the commit that it builds on;
+    `ran`: the number of its steps here, None when the driver does not know. `epoch`: of the
+    manifest that the driver has for the last one. `limits`: limits of the task itself. `settings`:
+    those of the workspace.
     """
 
     path: str
     part: int
     parts: int
-    program: Mapping[str, Any]
+    program_name: str
     base: tuple[str, int]
     epoch: int
     ran: int | None
     limits: Limits
     settings: Settings
-
-    @cached_property
-    def program_name(self) -> str:
-        """The short name of the program (`digest`)."""
-        return digest(self.program)
 
 
 @frozen

@@ -12,6 +12,7 @@ import numpy as np
 from lftj.distributed.files.deliveries import delivery_name, write_delivery
 from lftj.distributed.files.entry import write_entry
 from lftj.distributed.files.manifest import ROWS
+from lftj.distributed.files.programs import stored_program
 from lftj.distributed.partitioning.part_planner import plan_of
 from lftj.distributed.partitioning.steps import Step
 from lftj.distributed.parts.task import PartTask, Settings
@@ -45,6 +46,7 @@ def warm() -> None:
             "y), e(y, z). p(y, y) :- e(_, y)."
         )
         program = {"relations": [edge, *views], "rules": [rules], "sizes": {}}
+        name_of_program = stored_program(Path(folder), program)
         schema, dictionary = plan_of(program).program.catalog.relation("e"), Dictionary()
         for version, rows in enumerate([[[1, 2, 1], [2, 3, 3]], [[3], [1]]], 1):
             delta = Delta.insertion([np.array(column, np.int64) for column in rows])
@@ -64,7 +66,7 @@ def warm() -> None:
                     folder,
                     0,
                     1,
-                    program,
+                    name_of_program,
                     base,
                     0,
                     1,

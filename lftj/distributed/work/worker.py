@@ -26,6 +26,7 @@ from lftj.distributed.files.manifest import (
     manifest_missing,
     overtaken,
 )
+from lftj.distributed.files.programs import read_program
 from lftj.distributed.partitioning.part_plan import Feed, PartPlan
 from lftj.distributed.partitioning.part_planner import plan_of
 from lftj.distributed.parts.failure import Failure, failure_of
@@ -71,7 +72,7 @@ class Worker:
         key = task.program_name
         if key not in self.plans:
             with attending(while_reading(task.limits)):
-                self.plans[key] = plan_of(task.program)
+                self.plans[key] = plan_of(read_program(Path(task.path), key, task.epoch))
         return self.plans[key]
 
 
