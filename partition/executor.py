@@ -19,7 +19,7 @@ from contextlib import AbstractContextManager
 from itertools import chain
 from pathlib import Path
 from threading import Event, Thread
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 Payload = TypeVar("Payload")
 Result = TypeVar("Result")
@@ -79,6 +79,15 @@ class Executor(Protocol):
 
     def parquet(self, path: str) -> Any:
         """A frame of Parquet files."""
+        ...
+
+
+@runtime_checkable
+class KeepsWorkers(Protocol):
+    """An executor whose workers outlive a rest, until it is told that nothing more comes."""
+
+    def end_keeping(self) -> None:
+        """The workspace is closed."""
         ...
 
 

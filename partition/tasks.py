@@ -47,6 +47,10 @@ def run(name: str, payloads: Iterable[Any]) -> Iterator[Any]:
         yield task(payload)
 
 
+def nothing(_: Any) -> None:
+    """A task that leaves its worker as it is, but for the time at which it was used last."""
+
+
 def scan(
     name: str, argument: Any, columns: tuple[str, ...], batches: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:

@@ -24,7 +24,7 @@ PARTS: tuple[tuple[str, tuple[str, ...]], ...] = (
         "on_spark",
         ("spark_overhead", "spark_commit_s", "shipped_per_change", "untouched_parts_read"),
     ),
-    ("payloads", ("payload_growth",)),
+    ("payloads", ("payload_growth", "row_payload", "row_payload_growth")),
     ("small_commits", ("state_after", "state_compacted", "manifest_bytes_per_commit")),
     ("driver_memory", ("driver_memory_growth",)),
 )

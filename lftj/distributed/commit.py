@@ -182,14 +182,14 @@ class Commit:
             self.executor.partitions,
         )
         self._deliveries.add(delivery)
-        limits, program_name = self.bounds.left(), self._program_name
+        limits, program_name, steps = self.bounds.left(), self._program_name, tuple(self.steps)
         self._progress(f"commit {self.version}: step {len(self.steps)} in {len(parts)} parts")
         tasks = [
             PartTask(
                 **self.present.on(part, limits, program_name),
                 token=self.token,
                 version=self.version,
-                steps=tuple(self.steps),
+                steps=steps,
                 afresh=self.afresh,
                 oldest=min(self.before.tokens, default=0),
                 elastic=self.elastic,

@@ -40,18 +40,22 @@ class Present:
         """The name by which tasks find the program of the version."""
         return stored_program(self.executor.path, self.manifest.program)
 
+    @cached_property
+    def _base(self) -> tuple[str, int]:
+        """Token and version: one object for all tasks, which are sent together."""
+        return self.manifest.token, self.manifest.version
+
     def on(self, part: int, limits: Limits, program_name: str | None = None) -> dict[str, Any]:
         """The fields of a `task.OnPart` that builds on it; `program_name`: of another program than
         that of the version.
         """
-        manifest = self.manifest
         return {
             "path": str(self.executor.path),
             "part": part,
             "parts": self.executor.partitions,
             "program_name": program_name or self.program_name,
-            "base": (manifest.token, manifest.version),
-            "epoch": manifest.epoch,
+            "base": self._base,
+            "epoch": self.manifest.epoch,
             "ran": self.ran.get(part),
             "limits": limits,
             "settings": self.settings,

@@ -23,16 +23,23 @@ class SparkExecutor(_SparkExecutor):
     """Runs tasks on the executors of a Spark session.
 
     `partitions`: into how many parts data is split, best 2 to 4 times the cores. `path`: a folder
-    that driver and executors see under this name, where parts keep their state. Raises
+    that driver and executors see under this name, where parts keep their state. `keep_alive`:
+    seconds after the last commit or question for which Spark's Python workers are kept, by a small
+    job now and then; 0: Spark ends them after a minute, as it does all. Raises
     DeclarationError (E160) and OptionError (E171) for wrong arguments, DistributedError (E400) for
     an address and for a session of Spark Connect.
     """
 
     def __init__(
-        self, spark: pyspark.sql.SparkSession, partitions: int = 8, *, path: str | os.PathLike[str]
+        self,
+        spark: pyspark.sql.SparkSession,
+        partitions: int = 8,
+        *,
+        path: str | os.PathLike[str],
+        keep_alive: float = 3600.0,
     ):
         with as_ours():
             try:
-                super().__init__(spark, partitions, path=path)
+                super().__init__(spark, partitions, path=path, keep_alive=keep_alive)
             except UnsupportedError as reason:
                 raise refused(reason.subject, Kind.PARTS, reason.problem) from None

@@ -42,7 +42,7 @@ from lftj.distributed.verify import sweep_verified
 from lftj.engine.calls import LimitStack
 from lftj.engine.delivery import News, Subscriptions, WriterLock
 from lftj.errors import DistributedError, LftjError
-from lftj.partition import Executor
+from lftj.partition import Executor, KeepsWorkers
 from lftj.program import Program
 from lftj.syntax import attending
 from lftj.types import Role, in_role
@@ -353,6 +353,8 @@ class Store:
         path stays its parent's.
         """
         if self._lock.ours:
+            if isinstance(self.executor, KeepsWorkers):
+                self.executor.end_keeping()
             end_storing(self.executor.path)
         self._lock.release()
 

@@ -30,7 +30,9 @@ class StoredTuning:
     against rows to write again.
     """
     kept_parts: int = 64
-    """Parts that one worker keeps from commit to commit: memory against opening stored ones."""
+    """Parts that one worker keeps from commit to commit where Spark does not tell its executors, so
+    that any worker may be given any part: memory against opening stored ones.
+    """
     stored_part_commits: int = 8
     """Commits in which a part changed after which it is stored again: writing against commits that
     a worker that takes it over has to do again.

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import lftj
+from bench.partition import payloads
 from lftj.distributed.files import programs
 from lftj.distributed.hub_counts import HeavyHittersTask
 from lftj.distributed.partitioning.programs import digest
@@ -121,6 +122,12 @@ def test_a_task_is_as_small_with_many_rules_as_with_one(tmp_path: Path) -> None:
         found.append(told(workspace, executor, lambda ws: ws.load("e", [(1000, 1001)])))
         found.append(told(workspace, executor, lambda ws: ws.query("e(x, y), e(y, x)").fetchall()))
     assert found[2:] == pytest.approx(found[:2], abs=200), found
+
+
+def test_what_tasks_have_in_common_is_sent_once() -> None:
+    (few, one), (many, other) = (payloads.one_row(edges(200), parts) for parts in (8, 96))
+    assert one == other
+    assert many <= min(10_000, 1.5 * few)
 
 
 def test_a_worker_without_the_program_reads_it_once(

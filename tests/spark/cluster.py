@@ -13,7 +13,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,8 +51,8 @@ def until(what: Any) -> Any:
 
 
 @contextmanager
-def cluster(folder: Path) -> Iterator[str]:
-    """The address of a master with a worker on each host, of one core."""
+def cluster(folder: Path, cores: int = 1) -> Iterator[str]:
+    """The address of a master with a worker on each host, of so many cores."""
     import pyspark
 
     home = Path(pyspark.__file__).parent
@@ -96,7 +96,7 @@ def cluster(folder: Path) -> Iterator[str]:
             )
             options = (
                 "--cores",
-                "1",
+                str(cores),
                 "--memory",
                 "512m",
                 "--work-dir",
@@ -171,11 +171,28 @@ def require_equal(one: Any, other: Any) -> None:
         assert sorted(one[name].fetchall()) == sorted(other[name].fetchall()), name
 
 
-def drive(master: str, folder: Path) -> None:
-    """Commits, of which one has a worker that is stopped in it and goes on afterwards."""
+def session(master: str, settings: Mapping[str, str]) -> Any:
+    """A session of the cluster."""
     from pyspark.sql import SparkSession
 
-    home = str(Path(__file__).resolve().parents[2])
+    common = {
+        "spark.ui.enabled": "false",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.executor.memory": "512m",
+        "spark.executor.extraJavaOptions": " ".join(_JAVA),
+        "spark.driver.extraJavaOptions": " ".join(_JAVA),
+        "spark.executorEnv.PYTHONPATH": str(Path(__file__).resolve().parents[2]),
+        "spark.log.level": "ERROR",
+    }
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    builder: Any = SparkSession.builder
+    with java_home():
+        return builder.master(master).config(map=common | dict(settings)).getOrCreate()
+
+
+def drive(master: str, folder: Path) -> None:
+    """Commits, of which one has a worker that is stopped in it and goes on afterwards."""
     settings = {
         "spark.speculation": "true",
         "spark.speculation.interval": "50ms",
@@ -184,19 +201,8 @@ def drive(master: str, folder: Path) -> None:
         "spark.speculation.minTaskRuntime": "50ms",
         "spark.speculation.efficiency.enabled": "false",
         "spark.locality.wait": "0",
-        "spark.ui.enabled": "false",
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.host": "127.0.0.1",
-        "spark.executor.memory": "512m",
-        "spark.executor.extraJavaOptions": " ".join(_JAVA),
-        "spark.driver.extraJavaOptions": " ".join(_JAVA),
-        "spark.executorEnv.PYTHONPATH": home,
-        "spark.log.level": "ERROR",
     }
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    builder: Any = SparkSession.builder
-    with java_home():
-        spark = builder.master(master).config(map=settings).getOrCreate()
+    spark = session(master, settings)
     executor = lftj.SparkExecutor(spark, 4, path=folder / "path")
     plain = executor.map
     with lftj.connect() as one:
@@ -236,10 +242,8 @@ def drive(master: str, folder: Path) -> None:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Start a cluster and drive it, below the folder that is given."""
-    folder = Path(arguments[0])
-    with cluster(folder) as master:
-        drive(master, folder)
+    """Drive the cluster of this address, below the folder that is given."""
+    drive(arguments[0], Path(arguments[1]))
 
 
 if __name__ == "__main__":

@@ -11,8 +11,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+import lftj
+from lftj.partition import alive
 from lftj.partition.spark import SparkExecutor, TaskFailedError, task_name
 from tests.spark import tasks
+from tests.spark.cluster import until
 
 
 @pytest.fixture
@@ -89,3 +92,36 @@ def test_no_session_is_an_error(tmp_path: Path) -> None:
     session: Any = "local[2]"
     with pytest.raises(TypeError, match="expected a Spark session, found 'local"):
         SparkExecutor(session, 2, path=tmp_path)
+
+
+def test_a_rest_uses_the_worker_of_each_seat(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    executor = SparkExecutor(spark, 4, path=tmp_path)
+    before = dict(executor.map(tasks.number_of_the_call, range(4)))
+    monkeypatch.setattr(alive, "PERIOD", 0.05)
+    monkeypatch.setattr("lftj.partition.spark.nothing", tasks.number_of_the_call)
+    plain, beats = executor._beat, list[None]()
+    monkeypatch.setattr(SparkExecutor, "_beat", lambda self: beats.append(plain()))
+    executor = SparkExecutor(spark, 4, path=tmp_path)
+    executor.map(tasks.number_of_the_call, range(4))
+    until(lambda: len(beats) > 1)
+    executor.end_keeping()
+    after = executor.map(tasks.number_of_the_call, range(4))
+    assert {process for process, _ in after} == set(before)
+    for process, calls in after:
+        assert calls >= before[process] + 2 + len(beats)
+    executor.end_keeping()
+
+
+def test_a_closed_workspace_keeps_no_workers(spark: Any, tmp_path: Path) -> None:
+    executor = lftj.SparkExecutor(spark, 2, path=tmp_path)
+    with lftj.connect(executor=executor) as workspace:
+        workspace.relation("e", {"x": int})
+        workspace.load("e", [(1,), (2,)])
+        assert executor._alive._thread is not None
+    until(lambda: executor._alive._thread is None)
+    never = lftj.SparkExecutor(spark, 2, path=tmp_path, keep_alive=0)
+    with lftj.connect(executor=never) as workspace:
+        workspace.load("e", [(3,)])
+        assert never._alive._thread is None

@@ -37,6 +37,7 @@ from lftj.distributed.stored.checkpoints import Checkpoints
 from lftj.distributed.stored.stored_files import set_aside
 from lftj.engine.calls import in_time, while_reading
 from lftj.errors import LftjError
+from lftj.partition import living_here
 from lftj.scantree import FileDamagedError
 from lftj.storage import Delta, RelationVersion
 from lftj.syntax import attending
@@ -154,11 +155,17 @@ class Holding(Generic[Task]):
         return state
 
     def tidy(self) -> None:
-        """Forget the parts not used for longest, but none in the middle of this commit: it would
-        have to do all steps again.
+        """Forget the parts that live elsewhere by now; where Spark chooses who does a task, those
+        not used for longest, but none in the middle of this commit: it would have to do all steps
+        again.
         """
         if self.key in (parts := self.worker.parts):
             parts.move_to_end(self.key)
+        if (here := living_here()) is not None:
+            path, own = self.key
+            for key in [key for key in parts if key[0] == path and key[1] not in (own, *here)]:
+                del parts[key]
+            return
         most = self.task.settings.tuning.kept_parts
         if len(parts) > most:
             idle = [key for key, kept in parts.items() if not self.in_the_middle(kept)]
