@@ -9,6 +9,7 @@ may be tried again from the start.
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -32,8 +33,13 @@ from lftj.distributed.parts.task import PartDone, PartTask
 from lftj.distributed.sending import Sending, Staged
 from lftj.distributed.stage_supersteps import Entries, StageSupersteps, allowed
 from lftj.distributed.work.stage import run_stage
+from lftj.errors import DistributedError
 from lftj.storage import base_name
 from lftj.types import Dictionary, Role, in_role
+
+_log = logging.getLogger(__name__)
+_ATTEMPTS = 3
+"""Attempts at a commit whose own files are lost."""
 
 
 class Commit:
@@ -62,8 +68,14 @@ class Commit:
         before, self.bounds, self.elastic = self.before, bounds or Bounds(), elastic
         self._progress = progress
         self.afresh = derives_otherwise(before.program, program)
-        self.token = uuid4().hex[:16]
         self.version = before.version + 1
+        self._started = time.perf_counter()
+        self._lost = set[str]()
+        self._begin()
+
+    def _begin(self) -> None:
+        """Begin, or begin again: with a token that no file of an attempt before has."""
+        self.token = uuid4().hex[:16]
         self.steps: list[Step] = []
         self.steps_of: dict[int, int] = {}
         self.done: list[PartDone] = []
@@ -72,12 +84,26 @@ class Commit:
         self._known: dict[Step, Step] = {}
         self._deliveries: set[str] = set()
         self._changed: dict[int, frozenset[str]] = {}
-        self._started = time.perf_counter()
 
     def carry_out(self, staged: Mapping[str, Sequence[Staged]], dictionary: Dictionary) -> Outcome:
         """Do it all but make it true. Raises what the parts' users did wrong, and DistributedError
         (E401) when the job failed.
+
+        Rows on their way between parts are in files of the commit. Where one of these is lost, all
+        is done again, under another token: parts are as they were, and the rows that came are here.
         """
+        for left in reversed(range(_ATTEMPTS)):
+            try:
+                return self._carry_out(staged, dictionary)
+            except DistributedError as reason:
+                if not left or reason.code != "E403" or self.token not in str(reason):
+                    raise
+                _log.warning("commit %d begins again: %s", self.version, reason)
+                self._lost |= self.files()
+                self._begin()
+        raise AssertionError("the last attempt returns or raises")
+
+    def _carry_out(self, staged: Mapping[str, Sequence[Staged]], dictionary: Dictionary) -> Outcome:
         for name, steps in staged.items():
             if entries := self._sent(name, steps, dictionary):
                 self.new[0][base_name(name)] = entries
@@ -99,11 +125,15 @@ class Commit:
         """The files that told parts what to read, and those by which they told each other what they
         found in supersteps: of no use any more.
         """
-        return self._deliveries | files_of(
-            entry
-            for done in self.done
-            for name, entry in done.entries.items()
-            if in_role(name, Role.NEWS)
+        return (
+            self._deliveries
+            | self._lost
+            | files_of(
+                entry
+                for done in self.done
+                for name, entry in done.entries.items()
+                if in_role(name, Role.NEWS)
+            )
         )
 
     @property
@@ -117,7 +147,7 @@ class Commit:
         """All files that it wrote, and those who helped it: of no use if it has not happened. Reads
         the folder.
         """
-        return files_from(self.executor.path, f"{self.version}-{self.token}")
+        return self._lost | files_from(self.executor.path, f"{self.version}-{self.token}")
 
     def _sent(self, name: str, steps: Sequence[Staged], dictionary: Dictionary) -> list[Entry]:
         relations = self.plan.program.catalog.relations
