@@ -26,6 +26,7 @@ PARTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ),
     ("payloads", ("payload_growth", "row_payload", "row_payload_growth")),
     ("small_commits", ("state_after", "state_compacted", "manifest_bytes_per_commit")),
+    ("standalone", ("opened_again", "after_rest", "part_copies", "machine_memory")),
     ("driver_memory", ("driver_memory_growth",)),
 )
 

@@ -14,8 +14,9 @@ from threading import Thread
 from typing import Any
 
 import lftj
+from bench.partition.cluster import session, until
 from lftj.distributed.work import worker
-from tests.spark.cluster import made, require_equal, roads, session, until
+from tests.spark.cluster import made, require_equal, roads
 from tests.spark.tasks import sleep
 
 PARTS = 8

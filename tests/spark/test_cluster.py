@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from bench.partition.cluster import cluster
 from lftj.partition.java import find_java
-from tests.spark.cluster import cluster
 
 
 @pytest.fixture(scope="module")

@@ -12,10 +12,10 @@ import pyarrow as pa
 import pytest
 
 import lftj
+from bench.partition.cluster import until
 from lftj.partition import alive
 from lftj.partition.spark import SparkExecutor, TaskFailedError, task_name
 from tests.spark import tasks
-from tests.spark.cluster import until
 
 
 @pytest.fixture

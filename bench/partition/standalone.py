@@ -1,0 +1,121 @@
+"""Parts of a standalone Spark cluster, of two workers with two cores each: how often one is opened
+again, what a rest costs, and how much memory a machine needs.
+
+The driver is another process, since this one may have a session already.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+import lftj
+from bench.figure import Report, require_equal
+from bench.partition.cluster import HOSTS, cluster, session, until
+from bench.partition.payloads import CountingExecutor
+from lftj.distributed.work import worker
+from lftj.partition.java import find_java
+
+PARTS, CORES = 8, 2
+SIZES = {"s": (5_000, 20), "m": (50_000, 100), "l": (1_000_000, 100)}
+"""Edges, and commits."""
+REST = 90.0
+FIGURES = ("opened_again", "after_rest", "part_copies", "machine_memory")
+RULES = """
+.decl edge(x: number, y: number)
+.decl triangles(x: number, n: number)
+triangles(x, count()) :- edge(x, y), edge(y, z), edge(x, z).
+"""
+Kept = tuple[int, list[int], int]
+
+
+def kept(path: str) -> Kept:
+    """In a worker: its process, the parts of a path that it keeps, and the bytes of their pages."""
+    found = worker._worker
+    parts = [part for where, part in found.parts if where == path]
+    return os.getpid(), parts, found.host.arena.bytes_in_use
+
+
+def _commit(workspaces: Sequence[Any], edge: tuple[int, int]) -> tuple[int, float]:
+    """A commit of one edge in each: parts that the first opened or built for it, and seconds."""
+    for workspace in workspaces:
+        with workspace.transaction() as tx:
+            tx.insert("edge", [edge])
+    cost = workspaces[0].profile(last=1).iloc[0]
+    return int(cost["opened"] + cost["built"]), float(cost["seconds"])
+
+
+def drive(master: str, folder: Path, size: str) -> dict[str, Any]:
+    """Commits of one edge on the cluster, and what they found."""
+    count, commits = SIZES[size]
+    spark = session(master, {})
+    executor = lftj.SparkExecutor(spark, PARTS, path=folder / "path")
+    context: Any = spark.sparkContext
+    seats = len(HOSTS) * CORES
+    until(lambda: len(set(executor._seats.of(context, range(PARTS)) or ())) == seats)
+    single: Any = CountingExecutor(folder / "single", PARTS)
+    many, one = lftj.connect(executor=executor), lftj.connect(executor=single)
+    drawn = np.random.default_rng(1).integers(0, count // 2, (count, 2)).tolist()
+    for workspace in (many, one):
+        workspace.add_rules(RULES)
+        workspace.load("edge", [(x, y) for x, y in drawn])
+    found = [_commit((many, one), (count + n, count + n + 1)) for n in range(commits)]
+    time.sleep(REST)
+    rested = _commit((many, one), (0, count))
+    workers: list[Kept] = list(
+        {each[0]: each for each in executor.map(kept, [str(executor.path)] * PARTS)}.values()
+    )
+    hosts = [seat.host for seat in executor._seats.of(context, range(PARTS)) or ()]
+    require_equal("triangles", sorted(many["triangles"]), sorted(one["triangles"]))
+    many.close()
+    spark.stop()
+    return {
+        "opened_again": sum(opened for opened, _ in found),
+        "opened_after_rest": rested[0],
+        "after_rest": rested[1] / statistics.median(seconds for _, seconds in found),
+        "part_copies": sum(len(parts) for _, parts, _ in workers) / PARTS,
+        "machine_memory": _of_a_machine(workers, hosts, str(single.path)),
+        "pages": [size for _, _, size in workers],
+        "commit_s": statistics.median(seconds for _, seconds in found),
+    }
+
+
+def _of_a_machine(workers: Sequence[Kept], hosts: Sequence[str], path: str) -> float:
+    """Bytes of the pages of the workers of the first machine, over those of one process that has
+    the same parts: of this one, once it forgot the others.
+    """
+    own = {part for part, host in enumerate(hosts) if host == hosts[0]}
+    there = sum(size for _, parts, size in workers if own.issuperset(parts))
+    for part in set(range(PARTS)) - own:
+        worker.forget((path, part))
+    gc.collect()
+    return there / kept(path)[2]
+
+
+def measure(report: Report, data: Path | None) -> None:
+    """Fill in `opened_again`, `after_rest`, `part_copies` and `machine_memory`."""
+    environment = {**os.environ, "JAVA_HOME": str(find_java({"PATH": ""}).home)}
+    with TemporaryDirectory() as folder, cluster(Path(folder), CORES) as master:
+        command = [sys.executable, "-m", "bench.partition.standalone", master, folder, report.size]
+        done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True)
+    found = json.loads(done.stdout.splitlines()[-1])
+    for name in FIGURES:
+        report.add(name, found[name])
+    report.note(figure="machine_memory", **found)
+
+
+if __name__ == "__main__":
+    from bench.partition import standalone as importable  # whose functions workers find by name
+
+    print(json.dumps(importable.drive(sys.argv[1], Path(sys.argv[2]), sys.argv[3])))
