@@ -95,6 +95,20 @@ class Seats:
             self._look(context)
             return list({seat: place for place, seat in self._at.items()}.values())
 
+    def prefer_none(self, reason: Exception) -> None:
+        """Have Spark choose from now on, since it refuses what is needed to choose; say so once.
+        Raises the reason where it is that Java is gone, or Ctrl-C.
+        """
+        if isinstance(reason, ConnectionError) or type(reason).__name__ == "Py4JNetworkError":
+            raise reason
+        if self.preferring:
+            _log.warning(
+                "Spark does not tell which executors there are (%s): parts go to whichever worker "
+                "is idle, and are opened again where they come to the first time",
+                str(reason).partition("\n")[0] or type(reason).__name__,
+            )
+        self.preferring, self._all = False, ()
+
     def _look(self, context: Any) -> None:
         """Learn which executors there are now."""
         cores = places_of(context.master)
@@ -104,12 +118,7 @@ class Seats:
             try:
                 self._executors(context)
             except Exception as reason:
-                self.preferring, self._all = False, ()
-                _log.warning(
-                    "Spark does not tell which executors there are (%s): parts go to whichever "
-                    "worker is idle, and are opened again where they come to the first time",
-                    str(reason).partition("\n")[0] or type(reason).__name__,
-                )
+                self.prefer_none(reason)
 
     def _executors(self, context: Any) -> None:
         spark = context._jsc.sc()
@@ -162,22 +171,23 @@ def mapped(
     """
     seats = seats or Seats(len(payloads))
     homes = seats.of(context, places)
+    numbers = dict[Seat, list[int]]()
+    for number, seat in enumerate(homes or ()):
+        numbers.setdefault(seat, []).append(number)
+    tasks = list[Any]()
+    try:
+        for seat, each in numbers.items():
+            work = partial(at_home, run, seats.here(seat))
+            tasks.append(_at(context, seat, work, bundled([payloads[number] for number in each])))
+    except Exception as reason:
+        if places_of(context.master) is not None:
+            raise
+        seats.prefer_none(reason)
+        homes = None
     if homes is None:
         each = [bundled([payload]) for payload in payloads]
         work = partial(at_home, run, None)
         return context.parallelize(each, len(each)).mapPartitions(work).collect()
-    numbers = dict[Seat, list[int]]()
-    for number, seat in enumerate(homes):
-        numbers.setdefault(seat, []).append(number)
-    tasks = [
-        _at(
-            context,
-            seat,
-            partial(at_home, run, seats.here(seat)),
-            bundled([payloads[number] for number in each]),
-        )
-        for seat, each in numbers.items()
-    ]
     found = context.union(tasks).collect()
     order = [number for each in numbers.values() for number in each]
     return [

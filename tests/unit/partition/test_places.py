@@ -129,6 +129,7 @@ class FakeCluster:
     noted: list[FakeExecutor] | None = None
     master: str = "spark://host:7077"
     asked: int = 0
+    environment: dict[str, str] = field(default_factory=dict)
 
     @property
     def _jsc(self) -> Any:
@@ -197,6 +198,32 @@ def test_executors_that_are_not_noted_yet_are_looked_for_again() -> None:
     assert {executor for executor, _ in homes(seats, cluster, 4)} == {"0"}
     cluster.noted = both
     assert {executor for executor, _ in homes(seats, cluster, 4)} == {"0", "1"}
+
+
+class Refusing(FakeCluster):
+    """A cluster that tells its executors, and takes no preferences."""
+
+    def parallelize(self, payloads: Sequence[Any], partitions: int) -> FakeData:
+        return FakeContext("yarn").parallelize(payloads, partitions)
+
+
+def test_a_spark_that_takes_no_preferences_is_said_once(caplog: pytest.LogCaptureFixture) -> None:
+    context, seats = Refusing([FakeExecutor("0")]), Seats(2)
+    for _ in range(3):
+        assert mapped(context, squares, [5, 6], [0, 1], seats) == [25, 36]
+    assert len(caplog.records) == 1
+    assert context.environment == {}
+
+
+def test_a_java_that_is_gone_is_no_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
+    def gone(_: Any) -> Any:
+        raise ConnectionRefusedError("Java has ended")
+
+    monkeypatch.setattr(FakeCluster, "getExecutorIds", gone)
+    seats = Seats(2)
+    with pytest.raises(ConnectionRefusedError):
+        seats.of(FakeCluster([FakeExecutor("0")]), [0])
+    assert seats.preferring
 
 
 def test_a_spark_that_tells_nothing_of_its_executors_is_said_once(
