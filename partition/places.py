@@ -21,7 +21,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 from lftj.partition.bundles import bundled
@@ -213,11 +213,37 @@ def _preferring(context: Any, seat: Seat, bundle: Any) -> Any:
     """An RDD of one element, whose task prefers the executor of a seat. `executor_<host>_<id>` is
     how Spark writes such a place.
     """
-    java, pickled = context._jvm, context._unbatched_serializer
-    where, rows = java.java.util.ArrayList(), java.java.util.ArrayList()
+    java, pickled = _java(context), context._unbatched_serializer
+    where, rows = java.list(), java.list()
     where.add(f"executor_{seat.host}_{seat.executor}")
-    rows.add(java.scala.Tuple2(pickled.dumps(bundle), java.PythonUtils.toSeq(where)))
+    rows.add(java.pair(pickled.dumps(bundle), java.sequence(where)))
+    made = java.context.makeRDD(java.sequence(rows), java.bytes)
+    return java.data(made.toJavaRDD(), context, pickled)
+
+
+@dataclass(frozen=True)
+class _Java:
+    """Classes and objects of Java, each of which takes several calls to find. `data`: the class of
+    RDDs in Python.
+    """
+
+    context: Any
+    list: Any
+    pair: Any
+    sequence: Any
+    bytes: Any
+    data: Any
+
+
+@lru_cache(maxsize=1)
+def _java(context: Any) -> _Java:
+    java = context._jvm
     tags = getattr(getattr(java, "scala.reflect.ClassTag$"), "MODULE$")
-    tag = tags.apply(java.java.lang.Class.forName("[B"))
-    made = context._jsc.sc().makeRDD(java.PythonUtils.toSeq(rows), tag)
-    return type(context.emptyRDD())(made.toJavaRDD(), context, pickled)
+    return _Java(
+        context._jsc.sc(),
+        java.java.util.ArrayList,
+        java.scala.Tuple2,
+        java.PythonUtils.toSeq,
+        tags.apply(java.java.lang.Class.forName("[B")),
+        type(context.emptyRDD()),
+    )
