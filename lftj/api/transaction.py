@@ -104,9 +104,9 @@ class Transaction(Writing[Draft]):
         """Insert rows.
 
         `data`: list of tuples, dict or list of dicts, rows of `sqlite3` (by name where they are
-        `sqlite3.Row`), pandas, Polars or Arrow table, path of a CSV,
-        TSV, `.facts` or Parquet file; over parts also a Spark DataFrame, which like Parquet is read
-        by the executors. `existing`: what a row that is already there means, `"ignore"` or
+        `sqlite3.Row`), pandas, Polars or Arrow table, path of a CSV, TSV, `.facts` or Parquet file,
+        table of `deltalake` or `pyiceberg`; over parts also a Spark DataFrame, which like Parquet
+        is read by the executors. `existing`: what a row that is already there means, `"ignore"` or
         `"error"` (MissingRowError E311); a row repeated within `data` is one row. `nulls`: what
         NULL and NaN mean, `"error"` or `"drop"` for leaving the row out. `columns={"relation
         column": "frame column"}` renames, and lets other columns be. `facts`: read the file as
@@ -213,6 +213,10 @@ class Transaction(Writing[Draft]):
         after the position that was applied last is passed over, and the new one is a row of the
         relation `feed_position(feed, position)`, with the same commit. Not over parts:
         DistributedError (E400).
+
+        Or a table of Delta or Iceberg, with a `feed`, whose position is the version: what changed
+        since the version that was applied last; the first time all rows. FrameError (E234) where
+        the table has that version not any more.
         """
         return self._open().apply_changes(relation, changes, feed, position)
 

@@ -30,7 +30,7 @@ class ValueRangeError(LftjError, OverflowError):
 
 class FrameError(LftjError, ValueError):
     """A frame or file with the wrong columns (E230), an unknown format (E231), unreadable content
-    or a damaged column (E232).
+    or a damaged column (E232), a version of a table that is not there (E234).
     """
 
     code = "E230"
@@ -49,6 +49,7 @@ class FileMissingError(LftjError, FileNotFoundError):
 
 
 _REQUIREMENTS = {
+    "deltalake": "deltalake>=1.6",
     "duckdb": "duckdb>=2",
     "networkx": "networkx>=3.6",
     "numba": "numba>=0.68,<0.69",

@@ -41,6 +41,8 @@ from lftj.frames.out import (
 )
 from lftj.frames.parquet import open_parquet, parquet_schema
 from lftj.frames.read import names_of, read, read_options
+from lftj.frames.table_handles import versioned_table
+from lftj.frames.versioned_tables import FilePiece, VersionedTable
 from lftj.frames.whole_files import new_file, whole_file
 from lftj.frames.write_facts import format_facts, write_delimited, write_facts
 
@@ -49,10 +51,12 @@ __all__ = [
     "ColumnMap",
     "Columns",
     "FactsLayout",
+    "FilePiece",
     "Frame",
     "NullPolicy",
     "Parameters",
     "Place",
+    "VersionedTable",
     "as_table",
     "check_all_inside",
     "check_inside",
@@ -82,6 +86,7 @@ __all__ = [
     "to_values",
     "unknown_parameters",
     "value_order",
+    "versioned_table",
     "whole_file",
     "write_delimited",
     "write_facts",

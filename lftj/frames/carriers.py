@@ -19,6 +19,7 @@ from lftj.frames.coded_rows import CodedCarrier, CodedRows
 from lftj.frames.delimited import DelimitedText
 from lftj.frames.frame import Carrier, CodedColumn, Late, Place, Target
 from lftj.frames.numpy_carriers import PandasCarrier, carry_array
+from lftj.frames.table_handles import versioned_table
 from lftj.frames.text_columns import code_text, decimal_integers
 from lftj.scantree.frozen import frozen
 
@@ -103,6 +104,8 @@ def carry_table(source: Any) -> Carrier | None:
         return _carry_reader(source)
     if _is_a(source, "pandas", "DataFrame"):
         return PandasCarrier(source)
+    if (table := versioned_table(source)) is not None:
+        return ArrowCarrier(table.read())
     if _is_a(source, "polars", "LazyFrame"):
         raise FrameError("a LazyFrame holds no rows yet", code="E231", hint="pass frame.collect()")
     if callable(getattr(source, "toArrow", None)):  # pyspark; gathers the rows in this process

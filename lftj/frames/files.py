@@ -23,6 +23,7 @@ from lftj.frames.confined import is_confined, open_file
 from lftj.frames.delimited import DelimitedText
 from lftj.frames.frame import Place
 from lftj.frames.parquet import read_file, read_folder
+from lftj.frames.table_handles import versioned_table
 from lftj.frames.whole_files import whole_write
 
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
@@ -37,6 +38,8 @@ def carry_file(path: Path) -> ArrowCarrier | TextCarrier:
     Raises FileMissingError, and FrameError for an unknown ending (E231) or content that cannot be
     read (E232).
     """
+    if (versioned := versioned_table(path)) is not None:
+        return ArrowCarrier(versioned.read(), Place(path.name, is_file=True))
     kind = file_kind(path)
     if kind in DELIMITERS:
         return _carry_csv(path, DELIMITERS[kind])

@@ -162,16 +162,17 @@ def read(
     """The rows of `source` as codes, one int64 array per column of the relation, in input order.
 
     `source`: tuples or lists (by position), a dict (one row) or dicts, rows of a database's driver
-    (`sqlite3.Row` by its names); an Arrow table, batch or
-    reader; a pandas, Polars or Spark DataFrame, or anything else that offers an Arrow stream; a
-    result (by position); a NumPy array of two dimensions (by position) or of named fields; a path
-    to a `.csv .tsv .facts .parquet .arrow` file. Frames with names match by name and must have
-    exactly the relation's columns; `mapping` (relation column → frame column) renames, and lets
-    other columns be. `nulls`: "error" raises at the first NULL or NaN, "drop" leaves such rows out
-    and counts them. `facts`: read the path or open file as Soufflé's facts, with these parameters
-    of `.input` (`{}`: none), whatever its ending; Parquet and Arrow files stay what they are, and
-    take none but the name. `place`: what messages call the source, where it is an Arrow table or
-    batch that was a file's. `late_from`: from so many rows on columns are given late (`Frame`).
+    (`sqlite3.Row` by its names); an Arrow table, batch or reader; a pandas, Polars or Spark
+    DataFrame, or anything else that offers an Arrow stream; a result (by position); a NumPy array
+    of two dimensions (by position) or of named fields; a path to a `.csv .tsv .facts .parquet
+    .arrow` file; a table of `deltalake` or `pyiceberg`. Frames with names match by name and must
+    have exactly the relation's columns; `mapping` (relation column → frame column) renames, and
+    lets other columns be. `nulls`: "error" raises at the first NULL or NaN, "drop" leaves such rows
+    out and counts them. `facts`: read the path or open file as Soufflé's facts, with these
+    parameters of `.input` (`{}`: none), whatever its ending; Parquet and Arrow files stay what they
+    are, and take none but the name. `place`: what messages call the source, where it is an Arrow
+    table or batch that was a file's. `late_from`: from so many rows on columns are given late
+    (`Frame`).
 
     Nothing is converted but integers to wider ones and timestamps to microseconds, where exact.
     Raises FrameError, FileMissingError, ArityError, NullValueError, ValueTypeError,

@@ -16,7 +16,9 @@ from lftj.engine.transaction.bulk import PlainKeys, Synced, identity_of, places_
 from lftj.engine.transaction.feeds import POSITIONS, Reading, net, require_positions
 from lftj.engine.transaction.program_draft import RelationOrName
 from lftj.engine.transaction.schema_draft import SchemaDraft
+from lftj.engine.transaction.table_feeds import moved, require_name
 from lftj.engine.versions.state import State
+from lftj.program.normal_form import RelationSchema
 from lftj.types import Type
 
 if TYPE_CHECKING:
@@ -76,8 +78,11 @@ class BulkDraft(SchemaDraft):
         position: int | str | None,
     ) -> int:
         """See `Transaction.apply_changes`."""
-        require_positions(feed, position)
         schema = self.writable(relation)
+        if (table := frames.versioned_table(changes)) is not None:
+            require_name(schema.name, feed, position)
+            return self._follow(schema, table, str(feed))
+        require_positions(feed, position)
         known = None if feed is None else self._position(feed)
         if isinstance(position, int) and known is not None and position <= known:
             return 0
@@ -95,9 +100,27 @@ class BulkDraft(SchemaDraft):
             owned_facts.came(self, schema.name, rows)
         last = position if isinstance(position, int) else read.last
         if feed is not None and last is not None and (known is None or last > known):
-            columns = self.coded(POSITIONS, [(feed, last)], {})
-            self.staging(POSITIONS.name).add("upsert", columns)
+            self._note(feed, last)
         return read.count
+
+    def _follow(self, schema: RelationSchema, table: frames.VersionedTable, feed: str) -> int:
+        """Apply what changed in a table since the version of it that was applied last."""
+        known, dictionary = self._position(feed), self._engine.dictionary
+        found = moved(table, known, schema, lambda data: self.coded(schema, data, {}), dictionary)
+        if found is None:
+            return 0
+        staging = self.staging(schema.name)
+        staging.add("delete", found.went)
+        staging.add("insert", found.came)
+        if self.went_from(schema.name):
+            owned_facts.came(self, schema.name, found.came)
+        self._note(feed, table.version)
+        return found.rows
+
+    def _note(self, feed: str, position: int) -> None:
+        """Have a feed be applied up to a position with the commit."""
+        columns = self.coded(POSITIONS, [(feed, position)], {})
+        self.staging(POSITIONS.name).add("upsert", columns)
 
     def _position(self, feed: str) -> int | None:
         """The position up to which a feed was applied, by the transaction too."""

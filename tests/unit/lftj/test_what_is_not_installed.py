@@ -54,10 +54,12 @@ def test_the_message_names_what_the_extra_holds(
     assert result.fetchall() == [(1,)]
 
 
-@pytest.mark.parametrize("package", ["duckdb", "networkx", "numba", "pandas", "polars"])
+@pytest.mark.parametrize(
+    "package", ["deltalake", "duckdb", "networkx", "numba", "pandas", "polars"]
+)
 def test_every_requirement_in_a_hint_is_that_of_an_extra(package: str) -> None:
     hint = lftj.MissingDependencyError.of(package).hint
-    extra = {"numba": "compile"}.get(package, package)
+    extra = {"numba": "compile", "deltalake": "delta"}.get(package, package)
     assert hint == f'pip install "{EXTRAS[extra][0]}"'
 
 
@@ -107,6 +109,18 @@ def test_java_that_is_missing_is_an_error_of_ours(monkeypatch: pytest.MonkeyPatc
     with pytest.raises(lftj.MissingDependencyError, match="Spark needs Java 17") as caught:
         lftj.local_spark()
     assert caught.value.code == "E251"
+
+
+def test_a_table_of_delta_without_its_package(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "t" / "_delta_log").mkdir(parents=True)
+    ws = lftj.connect()
+    ws.relation("r", {"x": int})
+    monkeypatch.setitem(sys.modules, "deltalake", None)
+    with pytest.raises(lftj.MissingDependencyError, match="deltalake is not installed") as caught:
+        ws.load("r", tmp_path / "t")
+    assert (caught.value.code, caught.value.hint) == ("E250", 'pip install "deltalake>=1.6"')
 
 
 @pytest.mark.parametrize("options", [{"threads": 0}, {"parts": -1}, {"threads": "2"}])
