@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 
 from lftj.api.backend import Backend
 from lftj.api.changes import Changes, Consumer, check_stream
+from lftj.api.delta_writing import written
 from lftj.api.snapshot import Snapshot
 from lftj.engine.calls.options import with_named_options
 from lftj.engine.live.timeline import When
@@ -15,6 +17,7 @@ from lftj.engine.transaction.program_draft import RelationOrName
 from lftj.engine.versions.result import Result
 from lftj.engine.versions.state import name_of
 from lftj.errors import PastError
+from lftj.frames import DeltaSink
 from lftj.scantree.process.interrupts import interrupts_as_such
 
 
@@ -123,6 +126,33 @@ class History(ABC):
         name = timeline.schema(name_of(relation)).name
         start = timeline.last if since is None else timeline.number(since)
         return Changes(timeline, name, start, timeout, backlog)
+
+    @interrupts_as_such()
+    def write_delta(
+        self,
+        relation: RelationOrName,
+        address: str | os.PathLike[str],
+        *,
+        name: str,
+        storage_options: dict[str, str] | None = None,
+    ) -> int:
+        """Have a table of Delta be equal to a relation or view, as of the last commit; returns its
+        version. The first time the table is made, or gets all rows; then each call writes what
+        changed since the one before, deletes and appends in one commit of Delta.
+
+        Once, however often it is tried: that commit names `name` and the version (an application
+        transaction of Delta), so what is there already is not written again, whichever process
+        died when. Versions since are kept as for a consumer of this name, which ends by
+        `ws.consumer(name, view).drop()`. After a change of its schema the table gets all rows.
+
+        O(changes), and what Delta writes anew: files with rows that go. Raises FrameError (E232
+        where it could not be written, E235 for a table with rows of others), ConsumerError (E372)
+        for a name of another relation, MissingDependencyError (E250); not over parts:
+        DistributedError (E400).
+        """
+        timeline = self._backend.timeline("write_delta")
+        sink = DeltaSink(os.fspath(address), name, storage_options)
+        return written(timeline, sink, name, name_of(relation))
 
     def consumer(
         self,

@@ -30,7 +30,8 @@ class ValueRangeError(LftjError, OverflowError):
 
 class FrameError(LftjError, ValueError):
     """A frame or file with the wrong columns (E230), an unknown format (E231), unreadable content
-    or a damaged column (E232), a version of a table that is not there (E234).
+    or a damaged column (E232), a version of a table that is not there (E234), a
+    table with rows of others (E235).
     """
 
     code = "E230"

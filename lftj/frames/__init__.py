@@ -11,7 +11,14 @@ from __future__ import annotations
 from lftj.frames.arrow_columns import require_whole
 from lftj.frames.coded_rows import CodedRows
 from lftj.frames.columns_of import as_table, columns_of
-from lftj.frames.confined import check_all_inside, check_inside, confined, open_folder
+from lftj.frames.confined import (
+    check_all_inside,
+    check_inside,
+    confined,
+    is_confined,
+    open_folder,
+)
+from lftj.frames.delta_sink import DeltaSink
 from lftj.frames.facts import (
     FactsLayout,
     Parameters,
@@ -50,6 +57,7 @@ __all__ = [
     "CodedRows",
     "ColumnMap",
     "Columns",
+    "DeltaSink",
     "FactsLayout",
     "FilePiece",
     "Frame",
@@ -66,6 +74,7 @@ __all__ = [
     "decode_column",
     "for_interchange",
     "format_facts",
+    "is_confined",
     "is_table_file",
     "known_parameters",
     "name_within",

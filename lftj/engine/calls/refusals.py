@@ -129,6 +129,9 @@ REFUSALS: dict[tuple[str, Kind], Refusal] = {
         "prepare",
         "delete some rows and insert them again: the first commit makes what later ones find ready",
     ),
+    ("write_delta", Kind.PARTS): _not_yet(
+        "write_delta", "let Spark write it: ws[view].to_spark().write.format(…), or write_parquet"
+    ),
     ("refresh", Kind.PARTS): _not_for_parts("refresh", _ONE_PROCESS),
     ("wait_for", Kind.PARTS): _not_for_parts("wait_for", _ONE_PROCESS),
     ("save_as", Kind.PARTS): _not_for_parts(

@@ -131,6 +131,7 @@ WORKSPACE: dict[str, Callable[[lftj.Workspace], object]] = {
     "changes": lambda ws: list(ws.changes("reach", since=ws.version - 1, timeout=0)),
     "consumer": lambda ws: ws.consumer("c", "reach", timeout=0).ack(),
     "consumers": lambda ws: {name: each.version for name, each in ws.consumers.items()},
+    "write_delta": lambda ws: ws.write_delta("reach", "lake", name="sink"),
     "limits": lambda ws: ws.limits(work=1, seconds=1.0, memory=1).__enter__(),
     "close": lambda ws: ws.close(),
 }

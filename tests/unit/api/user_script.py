@@ -78,6 +78,7 @@ work: int = tx.work
 subscription.cancel()
 named: lftj.Consumer = ws.consumers["me"]
 consumer.drop()
+written: int = ws.write_delta(reach, folder / "lake", name="sink", storage_options={"a": "b"})
 
 # ── results ───────────────────────────────────────────────────────────────────────────────────────
 result: lftj.Result = ws["reach"]
