@@ -81,6 +81,10 @@ class Executor(Protocol):
         """A frame of Parquet files."""
         ...
 
+    def table(self, name: str) -> Any:
+        """A frame of the table or view of this name; None where there is none."""
+        ...
+
 
 @runtime_checkable
 class KeepsWorkers(Protocol):

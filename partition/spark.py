@@ -238,6 +238,17 @@ class SparkExecutor:
                 raise OSError(_last_line(error)) from error
             raise
 
+    def table(self, name: str) -> DataFrame | None:
+        """A DataFrame of a table of the catalog, or of a view; None where there is none of this
+        name.
+        """
+        try:
+            return self.spark.table(name) if self.spark.catalog.tableExists(name) else None
+        except Exception as error:
+            if _sparks(error):  # a text that is no name
+                return None
+            raise
+
     def _guarded(self, job: Callable[[], list[Any]]) -> list[Any]:
         try:
             return job()

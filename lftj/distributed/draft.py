@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
@@ -20,20 +19,17 @@ from lftj.distributed.compiling_workers import Kernels
 from lftj.distributed.files.entry import files_of, read_entries
 from lftj.distributed.files.manifest import ROWS, remove_files, reported_by_the_system
 from lftj.distributed.partitioning.cuts import ONE
-from lftj.distributed.parts.parquet import place_in, row_groups
+from lftj.distributed.parts.pieces import place_in
 from lftj.distributed.resolution import Resolution
 from lftj.distributed.sending import Dependent, Files, Routed, Sent, Staged
+from lftj.distributed.sources import Sources
 from lftj.distributed.staged_steps import folded, push
 from lftj.distributed.work.resolve import GONE, NEW, UPSERT
 from lftj.engine.calls import Kind, refused
 from lftj.engine.commit import codes_of, last_of_keys, require_key
 from lftj.engine.programs import RuleHandle, without
-from lftj.engine.transaction import Input, ProgramDraft, RelationOrName
-from lftj.errors import (
-    DeclarationError,
-    FrameError,
-    ValueTypeError,
-)
+from lftj.engine.transaction import Input, ProgramDraft, RelationOrName, moved, require_name
+from lftj.errors import DeclarationError
 from lftj.heads import UserAggregate
 from lftj.program import RelationSchema, source_of
 from lftj.storage import Delta, base_name
@@ -63,7 +59,7 @@ class PartsDraft(ProgramDraft):
         """Seconds that compiling kernels took."""
         self.dictionary = Dictionary()
         self.staged: dict[str, list[Staged]] = {}
-        self.batch = batch
+        self.batches = {} if batch is None else dict([batch])
         self._present = present
         self._executor = present.executor
         self._bounds = bounds
@@ -209,60 +205,13 @@ class PartsDraft(ProgramDraft):
             place = None if file is None else place_in(file)
             frames.read(table, schema.columns, dictionary=self.dictionary, place=place, **options)
 
-        if (found := self._executors_own(data, sign, options, check)) is not None:
-            if isinstance(found, Routed):
-                check(None, self._schema(found.frame))
+        sources = Sources(self._executor, schema, sign, options, check)
+        if (found := sources.found(data)) is not None:
             return schema, found
         frame = frames.read(data, schema.columns, dictionary=self.dictionary, **options)
         columns = frame.columns if schema.arity else [_zeros(frame.rows)]
         columns = last_of_keys(schema, columns) if upsert else columns
         return schema, Delta.insertion(columns) if sign == 1 else Delta.deletion(columns)
-
-    def _executors_own(
-        self,
-        data: Any,
-        sign: int | str,
-        options: dict[str, Any],
-        check: Callable[[str | None, Any], None],
-    ) -> Routed | Files | None:
-        if callable(getattr(data, "mapInArrow", None)):
-            return Routed(data, sign, options)
-        if isinstance(data, str) and "://" in data:
-            return Routed(self._parquet(data), sign, options)
-        path = Path(data).absolute() if isinstance(data, (str, os.PathLike)) else None
-        if path is None or not (path.is_dir() or (path.suffix == ".parquet" and path.exists())):
-            return None
-        if (
-            facts := options.pop("facts", None)
-        ) is not None:  # a table's file tells its columns by itself
-            frames.check_table_parameters(facts, path)
-        groups = row_groups(path, check)
-        return (
-            Routed(self._parquet(str(path)), sign, options)
-            if groups is None or isinstance(sign, str)
-            else Files(groups, sign, options)
-        )
-
-    def _schema(self, frame: Any) -> Any:
-        try:
-            return self._executor.schema(frame)
-        except TypeError as reason:
-            raise ValueTypeError(
-                str(reason), hint="leave the column out, or cast it to one of the column types"
-            ) from None
-
-    def _parquet(self, path: str) -> Any:
-        """A DataFrame of what the executors know how to read: object stores too, and folders whose
-        names say something.
-        """
-        try:
-            return self._executor.parquet(path)
-        except OSError as reason:
-            raise FrameError(
-                f"{path} cannot be read: {reason}",
-                code="E232",
-                hint="is it Parquet, or a folder of Parquet files?",
-            ) from None
 
     # ── the program ───────────────────────────────────────────────────────────────────────────────
     def declare(self, schema: RelationSchema, *, view: bool) -> None:
@@ -305,9 +254,34 @@ class PartsDraft(ProgramDraft):
         """Refuse: rows are found by one column only, `delete_where`."""
         raise refused("delete by keys", Kind.PARTS)
 
-    def apply_changes(self, *_: object) -> NoReturn:
-        """Refuse: deletions have keys, not rows."""
-        raise refused("apply_changes", Kind.PARTS)
+    def apply_changes(
+        self, relation: RelationOrName, changes: object, feed: str | None, position: object
+    ) -> int:
+        """Apply what changed in a table of Delta or Iceberg, noted as a micro-batch is. The first
+        time executors read it. Refuse other changes: deletions have keys, not rows.
+        """
+        if (table := frames.versioned_table(changes)) is None:
+            raise refused("apply_changes", Kind.PARTS)
+        schema = self.writable(relation)
+        require_name(schema.name, feed, position)
+        noted = f"table {feed}"
+        known = self.batches.get(noted, self._present.manifest.batches.get(noted))
+        options = {"mapping": {name: name for name, _ in schema.columns}}
+        if known is None:
+            self.change(relation, table, 1, False, options)
+            self.batches[noted] = table.version
+            return table.count()
+
+        def coded(data: object) -> list[np.ndarray]:
+            return list(frames.read(data, schema.columns, dictionary=self.dictionary).columns)
+
+        if (found := moved(table, known, schema, coded, self.dictionary)) is None:
+            return 0
+        steps = self.staged.setdefault(schema.name, [])
+        push(steps, Delta.deletion(found.went), schema)
+        push(steps, Delta.insertion(found.came), schema)
+        self.batches[noted] = table.version
+        return found.rows
 
     def sync(self, *_: object) -> NoReturn:
         """Refuse: the rows that are there do not come to the driver."""

@@ -15,7 +15,7 @@ from lftj.distributed.files.entry import Entry, write_entry
 from lftj.distributed.files.manifest import ROWS
 from lftj.distributed.partitioning.cuts import Cut
 from lftj.distributed.parts.failure import Failure
-from lftj.distributed.parts.parquet import FilesTask, RowGroup, route_files
+from lftj.distributed.parts.pieces import FilesTask, Piece, route_files
 from lftj.distributed.parts.transport import RouteTask, count_rows, route
 from lftj.distributed.work.resolve import UPSERT
 from lftj.partition import Executor
@@ -38,9 +38,9 @@ class Routed:
 
 @frozen
 class Files:
-    """Row groups of Parquet files whose rows come or go; read by the executors, at commit."""
+    """Pieces of files whose rows come or go; read by the executors, at commit."""
 
-    groups: Sequence[RowGroup]
+    pieces: Sequence[Piece]
     sign: int
     options: Mapping[str, Any]
 
@@ -111,10 +111,10 @@ class Sending:
         )
         if isinstance(step, Files):
             # Neighbours together, in their order: of rows with one key the last one wins.
-            groups, shared = len(step.groups), min(parts, len(step.groups))
-            cuts = [number * groups // shared for number in range(shared + 1)] if shared else []
+            pieces, shared = len(step.pieces), min(parts, len(step.pieces))
+            cuts = [number * pieces // shared for number in range(shared + 1)] if shared else []
             shares = [
-                FilesTask(tuple(step.groups[first:last]), task)
+                FilesTask(tuple(step.pieces[first:last]), task)
                 for first, last in itertools.pairwise(cuts)
             ]
             found = self.bounds.timed(

@@ -164,11 +164,9 @@ class Store:
                 said = "workers compiled kernels for %.0f s in commit %d: a machine is new here"
                 _log.info(said, seconds, outcome.report.version)
             outcome.report.compile_seconds += draft.compile_seconds
-        if draft.batch is not None:
-            stream, batch = draft.batch
-            outcome.manifest = outcome.manifest.advanced(
-                batches={**outcome.manifest.batches, stream: batch}
-            )
+        if draft.batches:
+            noted = {**outcome.manifest.batches, **draft.batches}
+            outcome.manifest = outcome.manifest.advanced(batches=noted)
         version = replace(
             before,
             manifest=outcome.manifest,

@@ -91,6 +91,10 @@ class DeltaFiles(VersionedTable):
         """See `VersionedTable`."""
         return self._schema
 
+    def count(self) -> int:
+        """See `VersionedTable`."""
+        return int(self._table.count())
+
     def files(self, version: int | None = None) -> Mapping[Hashable, FilePiece]:
         """See `VersionedTable`."""
         number = self.version if version is None else version

@@ -64,6 +64,10 @@ class IcebergFiles(VersionedTable):
         """See `VersionedTable`."""
         return self._schema
 
+    def count(self) -> int:
+        """See `VersionedTable`."""
+        return int(self._scan.count())
+
     def files(self, version: int | None = None) -> Mapping[Hashable, FilePiece]:
         """See `VersionedTable`."""
         number = self._version if version is None else version

@@ -49,6 +49,10 @@ class VersionedTable(ABC):
         """Names and types of the columns."""
 
     @abstractmethod
+    def count(self) -> int:
+        """Number of rows."""
+
+    @abstractmethod
     def files(self, version: int | None = None) -> Mapping[Hashable, FilePiece]:
         """The files of a version, by default this one, by what tells them apart; columns are those
         of this version. Raises FrameError (E234) for a version that is not there any more.

@@ -47,6 +47,9 @@ class RouteTask:
     first: int = 0
 
 
+Rows = pa.RecordBatch | pa.Table | Path
+"""Rows on their way: as Arrow, or a file of them."""
+
 Routed = tuple[Entry | None, Entry | None]
 """Entries written for a partition: rows that go, and rows that come; None where there are none."""
 
@@ -54,7 +57,7 @@ Routed = tuple[Entry | None, Entry | None]
 def route(batches: Iterator[pa.RecordBatch], task: RouteTask) -> Routed | Failure:
     """Write one partition of a DataFrame."""
 
-    def placed() -> Iterator[tuple[pa.RecordBatch, Place]]:
+    def placed() -> Iterator[tuple[Rows, Place]]:
         first = task.first
         for batch in batches:
             yield batch, Place(first=first)
@@ -68,9 +71,7 @@ def count_rows(batches: Iterator[pa.RecordBatch], argument: None) -> int:
     return sum(batch.num_rows for batch in batches)
 
 
-def route_placed(
-    batches: Iterator[tuple[pa.RecordBatch, Place]], task: RouteTask
-) -> Routed | Failure:
+def route_placed(batches: Iterator[tuple[Rows, Place]], task: RouteTask) -> Routed | Failure:
     """Write batches of rows, each of a place to be named where it cannot be."""
     dictionary = Dictionary()
     pieces: dict[int, list[Columns]] = {-1: [], 1: []}
@@ -93,15 +94,14 @@ def route_placed(
     )
 
 
-def _by_sign(
-    batch: pa.RecordBatch, place: Place, task: RouteTask
-) -> Iterator[tuple[int, pa.RecordBatch | pa.Table, Place]]:
+def _by_sign(batch: Rows, place: Place, task: RouteTask) -> Iterator[tuple[int, Rows, Place]]:
     """The rows that go and those that come, and their places."""
     if isinstance(task.sign, int):
         yield task.sign, batch, place
         return
-    table = pa.Table.from_batches([batch])
-    for name, column in zip(batch.schema.names, batch.columns, strict=True):
+    assert not isinstance(batch, Path)  # files have no column of signs
+    table = batch if isinstance(batch, pa.Table) else pa.Table.from_batches([batch])
+    for name, column in zip(table.column_names, table.columns, strict=True):
         frames.require_whole(column, name, place)  # rows are chosen before they are coded
     rows, signs = (
         table.drop_columns([task.sign]),

@@ -100,7 +100,9 @@ REFUSALS: dict[tuple[str, Kind], Refusal] = {
         "delete by keys", "delete whole rows, or those of a value: tx.delete_where(relation, id=7)"
     ),
     ("apply_changes", Kind.PARTS): _not_yet(
-        "apply_changes", "upsert what was written, and delete what went with tx.delete_where(…)"
+        "apply_changes",
+        "upsert what was written, and delete what went with tx.delete_where(…); a table of Delta "
+        "or Iceberg is applied",
     ),
     ("sync", Kind.PARTS): _not_yet(
         "sync", "delete what went and insert what came, or tx.upsert rows of a key"

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from lftj.engine.transaction.program_draft import Input, ProgramDraft, RelationOrName
+from lftj.engine.transaction.table_feeds import moved, require_name
 from lftj.engine.transaction.transaction_life import Writing
 
-__all__ = ["Input", "ProgramDraft", "RelationOrName", "Writing"]
+__all__ = ["Input", "ProgramDraft", "RelationOrName", "Writing", "moved", "require_name"]
