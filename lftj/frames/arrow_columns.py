@@ -8,8 +8,11 @@
 | `str` | string, large_string, string_view |
 | `bool` | bool |
 | `date` | date32, date64 on whole days; of the years 1 to 9999 |
-| `timestamp` | timestamp without zone, years 1 to 9999: s, ms, us; ns on whole microseconds |
+| `timestamp` | timestamp, years 1 to 9999: s, ms, us; ns on whole microseconds |
 | `decimal(p,s)` | decimals of any width whose values have p digits, s after the point |
+
+A timestamp with a zone is an instant, and fits as its date and time in UTC, whatever the zone: the
+zone says how the column is shown.
 
 A column that is dictionary-encoded or run-end encoded fits where its values do; a column of type
 null is all NULL.
@@ -182,12 +185,6 @@ def _can_be_scaled(found: pa.DataType, type: Type) -> bool:
 
 def _remedy(found: pa.DataType, type: Type) -> str:
     """Suggest a conversion for a whole column of another type."""
-    if pa.types.is_timestamp(found) and found.tz is not None and type.name == "timestamp":
-        return (
-            "convert to one zone and drop it, in pandas by column.dt.tz_convert(None), in "
-            "Spark by cast(column as timestamp_ntz); INT96, as which Spark writes timestamps to "
-            "Parquet, is an instant too, in UTC"
-        )
     if pa.types.is_integer(found) and type.name == "float":
         return (
             "convert the column to float64 first (integers beyond 2⁵³ would change), or "

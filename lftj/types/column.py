@@ -185,7 +185,7 @@ def _type_of_arrow(arrow: pa.DataType) -> Type | None:
             else None
         )
     if is_a.is_timestamp(arrow):
-        return TIMESTAMP if arrow.tz is None else None
+        return TIMESTAMP  # an instant, with a zone, is its date and time in UTC
     if is_a.is_string(arrow) or is_a.is_large_string(arrow) or is_a.is_string_view(arrow):
         return STR
     tests = (

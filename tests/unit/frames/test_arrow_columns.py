@@ -30,9 +30,9 @@ TYPES = [
     (STR, pa.array([b"a"]), 'column "x": expected str, found binary'),
     (DATE, pa.array([NOW]), 'column "x": expected date, found timestamp[us]'),
     (
-        TIMESTAMP,
+        DATE,
         pa.array([NOW], pa.timestamp("us", "UTC")),
-        'column "x": expected timestamp, found timestamp[us, tz=UTC]',
+        'column "x": expected date, found timestamp[us, tz=UTC]',
     ),
     (decimal(4, 2), pa.array([1.5]), 'column "x": expected decimal(4,2), found float64'),
     (
@@ -87,6 +87,19 @@ TYPES = [
         'row 1, column "x": 100.1 is outside the range of decimal(4,2)',
     ),
 ]
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin", "-05:30"])
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+def test_instants_are_their_date_and_time_in_utc(zone: str, unit: str) -> None:
+    moments = [datetime.datetime(2013, 7, 1, 12), None, datetime.datetime(1969, 12, 31, 23, 59)]
+    plain = pa.array(moments, pa.timestamp(unit))
+    instants = plain.cast(pa.timestamp(unit, "UTC")).cast(pa.timestamp(unit, zone))
+    columns = [("x", TIMESTAMP.or_null)]
+    found = pa.chunked_array([instants, instants.dictionary_encode().cast(instants.type)])
+    expected = [(moment,) for moment in moments]
+    assert read_back(pa.table({"x": found}), columns) == expected * 2
+    assert read_back(pa.table({"x": instants}).to_pandas(), columns) == expected
 
 
 @pytest.mark.parametrize(("type", "column", "text"), TYPES, ids=[row[2][:60] for row in TYPES])

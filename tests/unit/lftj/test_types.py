@@ -303,7 +303,7 @@ def test_unknown_types_say_what_to_write() -> None:
     )
     for annotation in (
         "decimal(19,2)",
-        pa.timestamp("us", tz="UTC"),
+        pa.duration("us"),
         pa.list_(pa.int64()),
         None,
         "record",
