@@ -105,7 +105,7 @@ class Inspection(ABC):
 
     def verify(self) -> list[Discrepancy]:
         """Recompute every view from the base rows and compare: the views that differ, so `assert
-        not ws.verify()`.
+        not ws.verify()`. Base rows that break a key are in it as `name (key)`, but over parts.
 
         Costs as much as computing every view from nothing, in time and memory; over parts on the
         executors and below the path, and only rows that differ come to this process.

@@ -124,6 +124,19 @@ def since(
     return tuple(after[shared:]) if tuple(after[:shared]) == tuple(before) else None
 
 
+def rekeyed(alterations: Sequence[Alteration]) -> frozenset[str]:
+    """The relations, by their names afterwards, whose rows may break a key after alterations that
+    they obeyed before.
+    """
+    found = set[str]()
+    for each in alterations:
+        known = each.relation in found
+        found.discard(each.relation)
+        if known or each.kind in ("key", "retype"):
+            found.add(each.name)
+    return frozenset(found)
+
+
 def of_relation(
     alterations: Sequence[Alteration], name: str, first: int = 0
 ) -> tuple[str, list[Alteration]]:

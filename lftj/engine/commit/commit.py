@@ -14,7 +14,7 @@ from functools import partial
 from typing import NamedTuple
 
 from lftj.engine.commit.demanded_views import refresh
-from lftj.engine.commit.keys import check_key
+from lftj.engine.commit.keys import check_altered_key, check_key
 from lftj.engine.commit.staging import Staging
 from lftj.engine.versions.state import State
 from lftj.errors import DeclarationError
@@ -24,7 +24,7 @@ from lftj.join.plan.cardinality import tells
 from lftj.maintenance.inputs.affected import choosing_elsewhere
 from lftj.maintenance.inputs.rule_work import RuleWork
 from lftj.maintenance.rules.called_functions import CalledFunctions, unused
-from lftj.program.alteration import Alteration, since
+from lftj.program.alteration import Alteration, rekeyed, since
 from lftj.program.named_program import texts_of
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
@@ -106,7 +106,7 @@ def carry_out(before: State, proposal: Proposal, context: Context) -> Outcome:
     draft = _Draft(before.database)
     if proposal.program is not before.program:
         _reshape(draft, before.program, proposal, context)
-    base_changes = _change_base_rows(draft, before, proposal, context)
+    base_changes = _change_base_rows(draft, before, catalog, proposal, context)
     called = None
     if proposal.program.catalog.functions:
         called = begin_calls(State(proposal.program, draft.finished()), context)
@@ -332,10 +332,12 @@ def _suited(draft: _Draft, proposal: Proposal, context: Context) -> Proposal:
 
 # ── base rows ─────────────────────────────────────────────────────────────────────────────────────
 def _change_base_rows(
-    draft: _Draft, before: State, proposal: Proposal, context: Context
+    draft: _Draft, before: State, was: Catalog, proposal: Proposal, context: Context
 ) -> dict[str, Delta]:
-    """Apply the net changes; returns them by the relation's own name."""
-    net = {}
+    """Apply the net changes; returns them by the relation's own name. `was`: the catalog before
+    relations were altered.
+    """
+    net, altered = {}, rekeyed(since(was.alterations, proposal.program.catalog.alterations) or ())
     for name, staging in proposal.staged.items():
         target = base_name(name) if name in proposal.program.order.place else name
         present = draft[target]
@@ -344,7 +346,8 @@ def _change_base_rows(
             continue
         net[name], draft.updates[target] = delta, changed
         schema = staging.committed.schema
-        if schema.key is not None and not staging.keeps_keys(delta):
+        keyed = schema.key is not None and name not in altered
+        if keyed and not staging.keeps_keys(delta):
             check_key(schema, present, changed, delta, context.resources.dictionary)
         old = before.database.get(target)
         draft.deltas[target] = (
@@ -352,7 +355,19 @@ def _change_base_rows(
         )
     for name in {*net, *proposal.changed_rules}:
         _check_mixture(draft, proposal.program, name)
+    for name in sorted(altered):
+        _check_altered(draft, proposal.program, name, context)
     return net
+
+
+def _check_altered(draft: _Draft, program: Program, name: str, context: Context) -> None:
+    """Check all rows of a relation whose key, or the values in it, changed. Raises
+    KeyViolationError.
+    """
+    schema = program.catalog.relations.get(name)
+    target = base_name(name) if name in program.order.place else name
+    if schema is not None and schema.key is not None and target in draft:
+        check_altered_key(schema, draft[target], context.resources.dictionary)
 
 
 def _check_mixture(draft: _Draft, program: Program, name: str) -> None:

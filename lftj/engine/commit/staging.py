@@ -50,10 +50,17 @@ class Staging:
     """
 
     def __init__(
-        self, committed: RelationVersion, begun: tuple[Delta, RelationVersion] | None = None
+        self,
+        committed: RelationVersion,
+        begun: tuple[Delta, RelationVersion] | None = None,
+        *,
+        keyed: bool = True,
     ):
-        """`begun`: a net change that all operations come after, and the relation after it."""
+        """`begun`: a net change that all operations come after, and the relation after it. `keyed`:
+        no two rows that are committed have the same key.
+        """
         self.committed = committed
+        self._keyed = keyed
         self._waiting: list[tuple[Operation, Columns]] = []
         self._begun = begun
         self._resolved: list[Delta] = [] if begun is None else [begun[0]]
@@ -275,7 +282,7 @@ class Staging:
             return no_rows(schema.arity)
         order = (*places, *(i for i in range(schema.arity) if i not in places))
         tree = self.committed.tree(order)
-        if schema.key is not None and set(schema.key) <= set(places):
+        if self._keyed and schema.key is not None and set(schema.key) <= set(places):
             there, rows, _ = tree.edge_rows(keys)
             found = [column[there] for column in rows]
         else:
@@ -305,6 +312,8 @@ class Staging:
         key, rest = key_and_rest(schema)
         if not self.committed.count:
             return no_rows(schema.arity)
+        if not self._keyed:
+            return self._committed_with(key, sort_rows(keys))
         found, columns, _ = self.committed.tree((*key, *rest)).edge_rows(keys)
         by_position = dict(zip((*key, *rest), columns, strict=True))
         return [by_position[i][found] for i in range(schema.arity)]

@@ -16,7 +16,7 @@ import numpy as np
 from lftj.engine.calls.limits import short_of_memory
 from lftj.engine.durable.durable import Durable
 from lftj.engine.durable.folder import PAGES
-from lftj.engine.live.verify import discrepancies
+from lftj.engine.live.verify import broken_keys, view_discrepancies
 from lftj.errors import DurableError, LftjError
 from lftj.scantree.rows import sort_rows
 from lftj.scantree.watched_files import FileDamagedError
@@ -100,7 +100,9 @@ def problems(engine: Engine, path: Path, *, deep: bool = False) -> Iterator[str]
         for branch in engine.family():
             of = f" of branch {branch.name}" if branch.number else ""
             yield from (text + of for text in _problems_of_rows(branch))
-            for each in discrepancies(branch, branch.state) if deep else ():
+            for each in broken_keys(branch, branch.state):
+                yield f"{each.relation}{of} has several rows of one key: {each.difference}"
+            for each in view_discrepancies(branch, branch.state) if deep else ():
                 yield f"view {each.relation}{of} is not what its rules derive: {each.difference}"
     except LftjError as error:
         if error.code in ("E333", "E350", "E351", "E352", "E357"):

@@ -10,7 +10,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from lftj.engine.commit.keys import check_key
 from lftj.engine.live.answers import Evaluating, evaluated, read
 from lftj.engine.versions.state import State
 from lftj.errors import DeclarationError, ParseError, TypeClashError
@@ -19,7 +18,6 @@ from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
 from lftj.scantree.process.interrupts import interrupts_as_such
 from lftj.storage.database import Database, base_name
-from lftj.storage.delta import Delta, no_rows
 from lftj.storage.relation import RelationVersion
 from lftj.storage.widened_relation import WidenedRelation
 from lftj.syntax import functors, tree
@@ -31,7 +29,7 @@ from lftj.views.states import ViewStates, stratum_key
 def altered_state(engine: Evaluating, state: State, alteration: Alteration) -> State:
     """The state with the rows of a relation, if it has the relation, as they are after an
     alteration, and without what views that read it are maintained with. The program stays. Rows
-    that are to be computed have the default. Raises KeyViolationError and what computing raises.
+    that are to be computed have the default. Raises what computing raises; the commit checks keys.
     """
     before, after = alteration.relation, alteration.name
     if before not in state.database:
@@ -59,8 +57,7 @@ def altered_relation(
     engine: Evaluating, relation: RelationVersion, alteration: Alteration, name: str | None = None
 ) -> RelationVersion:
     """A relation after an alteration. O(1), but O(n log n) for a column that goes, or has another
-    type, and for a key, which all rows are checked for. Raises KeyViolationError and what computing
-    raises.
+    type. Raises what computing raises. Rows may break a key.
     """
     before = relation.schema
     after = replace(alteration.schema(before), name=name or before.name)
@@ -81,10 +78,6 @@ def altered_relation(
         else:
             columns[place] = computed(engine, relation, alteration)
         return RelationVersion.build(after, engine.arena, columns)
-    if alteration.kind == "key" and after.key is not None:
-        empty = RelationVersion.empty(after, engine.arena)
-        delta = Delta(relation.columns(), no_rows(after.arity))
-        check_key(after, empty, relation.renamed(after), delta, engine.dictionary)
     return relation.renamed(after)
 
 

@@ -1,19 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checking the promise that every view equals what the rules derive from the base rows."""
+"""Checking the promises that every view equals what the rules derive from the base rows, and that
+these obey their keys.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, TypeGuard
 
+import numpy as np
+
 from lftj.engine.calls.limits import short_of_memory
 from lftj.engine.commit.commit import begin_calls
+from lftj.engine.commit.keys import rows_of_one_key
 from lftj.engine.versions.result import Result
 from lftj.engine.versions.state import State
 from lftj.program.normal_form import RelationSchema
 from lftj.scantree.frozen import frozen
 from lftj.scantree.process.interrupts import interrupts_as_such
-from lftj.scantree.rows import difference, differences
+from lftj.scantree.rows import difference, differences, equal_runs, sort_rows
 from lftj.storage.delta import Delta
 from lftj.storage.relation import RelationVersion
 from lftj.types import INT, Type
@@ -30,8 +35,8 @@ if TYPE_CHECKING:
 
 @frozen(guarded=True)
 class Discrepancy:
-    """A view that is not what it should be. `difference` holds the rows it lacks (`__diff__` +1)
-    and has in excess (−1).
+    """A view that is not what it should be, or `name (key)` for rows that break a key. `difference`
+    holds the rows it lacks (`__diff__` +1) and has in excess (−1): beside the first of each key.
     """
 
     relation: str
@@ -39,9 +44,14 @@ class Discrepancy:
 
 
 def discrepancies(engine: Engine, state: State) -> list[Discrepancy]:
-    """The views that differ from a fresh evaluation; empty when all is well. As expensive as
-    computing every view from nothing.
+    """The keys that are broken, and the views that differ from a fresh evaluation; empty when all
+    is well. As expensive as computing every view from nothing.
     """
+    return [*broken_keys(engine, state), *view_discrepancies(engine, state)]
+
+
+def view_discrepancies(engine: Engine, state: State) -> list[Discrepancy]:
+    """The views that differ from a fresh evaluation."""
     with (
         interrupts_as_such(),
         engine.dictionary.in_use(),
@@ -50,6 +60,23 @@ def discrepancies(engine: Engine, state: State) -> list[Discrepancy]:
         ),
     ):
         return list(_discrepancies(engine, state))
+
+
+def broken_keys(engine: Engine, state: State) -> Iterator[Discrepancy]:
+    """The base relations that have several rows of one key. O(n log n)."""
+    for name, schema in state.program.catalog.relations.items():
+        if schema.key is None or name not in state.database:
+            continue
+        found = rows_of_one_key(schema, state.base(name))
+        if not len(found[0]):
+            continue
+        order = (*schema.key, *(i for i in range(schema.arity) if i not in schema.key))
+        more = np.ones(len(found[0]), np.bool_)
+        more[equal_runs(found, len(schema.key))] = False
+        rows = sort_rows([found[order.index(place)][more] for place in range(schema.arity)])
+        as_relation = RelationSchema(f"{name} (key)", schema.columns)
+        delta = Delta.deletion(rows)
+        yield Discrepancy(as_relation.name, engine.change_set(state.version, as_relation, delta))
 
 
 def _discrepancies(engine: Engine, state: State) -> Iterator[Discrepancy]:

@@ -116,8 +116,16 @@ def _alteration(draft: SchemaDraft, schema: RelationSchema, kind: Any, **rest: A
 
 def _dropped(draft: SchemaDraft, schema: RelationSchema, request: Request) -> Iterator[Alteration]:
     given = [request.drop] if isinstance(request.drop, str) else request.drop
+    key = [schema.columns[place][0] for place in schema.key or ()]
     for column in given:
         _place(schema, column)
+        if column in key and request.key is KEEP:
+            rest = [each for each in key if each not in given]
+            raise refusal(
+                f"column `{column}` of `{schema.name}` is in its key ({', '.join(key)})",
+                f"say which key there is without the column: key={rest or None}"
+                + (", or key=None for none" if rest else ""),
+            )
         yield _alteration(draft, schema, "drop", column=column)
 
 
@@ -268,22 +276,22 @@ def _altered_rows(
     """The staging of a relation that begins as `base`, and has these rows, which are to be altered:
     some value of them was computed, or is to be. `before`: what it began as before the alteration.
     """
-    engine = draft.engine
+    engine, keyed = draft.engine, draft.obeys_key(alteration.name)
     if alteration.kind != "add" or not alteration.expression:
         made = altered_relation(engine, rows, alteration, alteration.name)
-        return Staging(base, (made.difference(base), made))
+        return Staging(base, (made.difference(base), made), keyed=keyed)
     columns, values = rows.columns()[: rows.schema.arity], computed(engine, rows, alteration)
     schema = replace(alteration.schema(rows.schema), name=alteration.name)
     made = RelationVersion.build(schema, engine.arena, [*columns, values])
     if rows is not before:
-        return Staging(base, (made.difference(base), made))
+        return Staging(base, (made.difference(base), made), keyed=keyed)
     others = values != base.columns([base.schema.arity - 1])[0]
 
     def change() -> Delta:
         old, new = base.columns(), made.columns()
         return Delta([each[others] for each in new], [each[others] for each in old])
 
-    return Staging(base, (Rewritten(int(others.sum()), change), made))
+    return Staging(base, (Rewritten(int(others.sum()), change), made), keyed=keyed)
 
 
 def heads_to_derive(

@@ -121,7 +121,7 @@ class Draft(BulkDraft):
                 if name in self.base.database and self.kept(name)
                 else RelationVersion.empty(self.schema(name), self._engine.arena)
             )
-            self._staged[name] = staging = Staging(committed)
+            self._staged[name] = staging = Staging(committed, keyed=self.obeys_key(name))
         return staging
 
     # ── rows ──────────────────────────────────────────────────────────────────────────────────────

@@ -16,7 +16,7 @@ from lftj.engine.machine_code.compiled_ahead import compile_for
 from lftj.engine.transaction.program_draft import ProgramDraft
 from lftj.engine.versions.state import State
 from lftj.errors import DeclarationError
-from lftj.program.alteration import Alteration
+from lftj.program.alteration import Alteration, rekeyed, since
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
 from lftj.program.statistics_hints import Sizes
@@ -89,6 +89,13 @@ class SchemaDraft(ProgramDraft):
     def kept(self, name: str) -> bool:
         """Test for a relation of which the rows that the commit begins with are kept."""
         return name not in self._dropped
+
+    def obeys_key(self, name: str) -> bool:
+        """Test for a relation of which the rows that the commit begins with obey the key; others
+        are to by its end.
+        """
+        before, now = self.before.program.catalog, self.program.catalog
+        return name not in rekeyed(since(before.alterations, now.alterations) or ())
 
     def require_untouched(self, name: str) -> None:
         """Raise DeclarationError (E172) for a relation with pending operations."""
