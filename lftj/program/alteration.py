@@ -25,7 +25,8 @@ class Alteration:
 
     `add` has the column, its type, and the `default` that rows get; where an `expression` computes
     their values, the default is what they are taken to have had. `drop`, `rename` (`to`) and
-    `retype` (type, `expression`) name a column; `key` has the new key, None for none; `name` gives
+    `retype` (type, `expression`) name a column; `back` is the expression by which a retyped column
+    is what it was, where no value may be lost. `key` has the new key, None for none; `name` gives
     the relation the name `to`.
     """
 
@@ -38,6 +39,7 @@ class Alteration:
     default: object = None
     expression: str = ""
     key: tuple[str, ...] | None = None
+    back: str = ""
 
     @property
     def name(self) -> str:

@@ -13,6 +13,7 @@ import numpy as np
 from lftj.engine.live.answers import Evaluating, evaluated, read
 from lftj.engine.versions.state import State
 from lftj.errors import DeclarationError, ParseError, TypeClashError
+from lftj.frames import to_tuples
 from lftj.program.alteration import Alteration
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
@@ -162,6 +163,41 @@ def computed(engine: Evaluating, relation: RelationVersion, alteration: Alterati
             hint="delete or change these rows first, or compute the column otherwise",
         )
     return found.columns()[-1]
+
+
+def require_no_loss(engine: Evaluating, relation: RelationVersion, alteration: Alteration) -> None:
+    """Raise DeclarationError (E172) for values of a retyped column that are others when they are
+    converted back.
+    """
+    if not alteration.back or not relation.count:
+        return
+    before, columns = relation.schema, relation.columns()
+    place = [column for column, _ in before.columns].index(alteration.column)
+    values = computed(engine, relation, alteration)
+    old_type = before.columns[place][1]
+    beside = "old_" + max((name for name, _ in before.columns), key=len)
+    named = [*before.columns, (alteration.column, alteration.type or old_type)]
+    named[place] = (beside, old_type)  # old values first, so rows stay in their order
+    schema = replace(before, columns=tuple(named), key=None, choice=(), functional=False)
+    both = RelationVersion.build(schema, engine.arena, [*columns, values])
+    again = replace(alteration, type=old_type, expression=alteration.back, back="")
+    lost = np.flatnonzero(computed(engine, both, again) != columns[place])
+    if len(lost):
+        types = [old_type, alteration.type or old_type]
+        first = [column[lost[:1]] for column in (columns[place], values)]
+        raise _loss(alteration, to_tuples(types, first, engine.dictionary)[0], len(lost) - 1)
+
+
+def _loss(alteration: Alteration, values: Sequence[object], others: int) -> DeclarationError:
+    """The error for a value that would become another one, and for other rows like it."""
+    more = f", and {others:,} more row{'s' * (others != 1)} would lose" if others else ""
+    return DeclarationError(
+        f"column `{alteration.column}` of `{alteration.relation}` cannot be {alteration.type} "
+        f"without loss: {values[0]!r} would be {values[1]!r}{more}",
+        code="E172",
+        hint=f"change such rows first, or say that it may be: "
+        f'compute={{{alteration.column!r}: "{alteration.expression}"}}',
+    )
 
 
 def _question(schema: RelationSchema, expression: str, optional: bool) -> tree.Body:

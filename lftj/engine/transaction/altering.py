@@ -15,7 +15,13 @@ from typing import Any
 
 from lftj import frames
 from lftj.engine.commit.staging import Staging
-from lftj.engine.live.altered_state import altered_relation, altered_state, computed, expression_of
+from lftj.engine.live.altered_state import (
+    altered_relation,
+    altered_state,
+    computed,
+    expression_of,
+    require_no_loss,
+)
 from lftj.engine.programs.declared import checked_columns, checked_key
 from lftj.engine.transaction.schema_draft import SchemaDraft, refusal
 from lftj.errors import DeclarationError, SchemaInUseError, UnknownNameError
@@ -35,13 +41,17 @@ from lftj.types.sources import is_hidden
 KEEP: Any = object()
 """The key stays as it is."""
 _CONVERSIONS = {
-    ("int", "float"): "to_float({})",
-    ("int", "str"): "to_string({})",
-    ("float", "str"): "to_string({})",
-    ("bool", "str"): "to_string({})",
-    ("str", "int"): "to_number({})",
+    ("int", "float"): ("to_float({})", "to_number({})"),
+    ("float", "int"): ("to_number({})", "to_float({})"),
+    ("int", "str"): ("to_string({})", "to_number({})"),
+    ("str", "int"): ("to_number({})", "to_string({})"),
+    ("float", "str"): ("to_string({})", "to_float({})"),
+    ("str", "float"): ("to_float({})", "to_string({})"),
+    ("bool", "str"): ("to_string({})", ""),
 }
-"""Expressions that convert a column and lose nothing, by the types before and after."""
+"""Expressions that convert a column, and those that convert it back, by the types before and after.
+Values that do not come back are refused.
+"""
 
 
 @frozen
@@ -149,20 +159,22 @@ def _require_new(schema: RelationSchema, column: str) -> None:
 def _retyped(draft: SchemaDraft, schema: RelationSchema, request: Request) -> Iterator[Alteration]:
     for column, wanted in request.retype.items():
         before, after = schema.columns[_place(schema, column)][1], type_of_python(wanted)
-        given = request.compute.get(column)
-        expression = _conversion(schema, column, before, after) if given is None else _text(given)
-        if before != after or given is not None:
-            yield _alteration(
-                draft, schema, "retype", column=column, type=after, expression=expression
-            )
+        if column in request.compute:
+            expression, back = _text(request.compute[column]), ""
+        elif before != after:
+            expression, back = _conversion(schema, column, before, after)
+        else:
+            continue
+        said = {"type": after, "expression": expression, "back": back}
+        yield _alteration(draft, schema, "retype", column=column, **said)
 
 
-def _conversion(schema: RelationSchema, column: str, before: Type, after: Type) -> str:
-    """The expression that converts a column and loses nothing: itself, where only NULL is allowed
-    or refused.
+def _conversion(schema: RelationSchema, column: str, before: Type, after: Type) -> tuple[str, str]:
+    """The expression that converts a column, and the one that converts it back: itself, where only
+    NULL is allowed or refused.
     """
     if before.required == after.required:
-        return column
+        return column, ""
     found = _CONVERSIONS.get((before.name, after.name))
     if found is None:
         raise refusal(
@@ -170,7 +182,8 @@ def _conversion(schema: RelationSchema, column: str, before: Type, after: Type) 
             f"without loss",
             f'say how: compute={{{column!r}: "…"}}, or add a column and drop this one',
         )
-    return found.format(column)
+    to, back = found
+    return to.format(column), back.format(column)
 
 
 def _text(expression: object) -> str:
@@ -253,6 +266,7 @@ def take(draft: SchemaDraft, alteration: Alteration) -> None:
     base, there = draft.base, name in draft.base.database and draft.kept(name)
     fell = False
     if there:
+        require_no_loss(draft.engine, base.base(name), alteration)
         base = altered_state(draft.engine, base, alteration)
         fell = base.base(alteration.name).count < draft.base.base(name).count
     anew = alteration.kind == "retype" or bool(schema.choice) or fell
@@ -278,6 +292,7 @@ def _altered_rows(
     """
     engine, keyed = draft.engine, draft.obeys_key(alteration.name)
     if alteration.kind != "add" or not alteration.expression:
+        require_no_loss(engine, rows, alteration)
         made = altered_relation(engine, rows, alteration, alteration.name)
         return Staging(base, (made.difference(base), made), keyed=keyed)
     columns, values = rows.columns()[: rows.schema.arity], computed(engine, rows, alteration)
