@@ -140,8 +140,18 @@ def _dropped(draft: SchemaDraft, schema: RelationSchema, request: Request) -> It
 
 
 def _renamed(draft: SchemaDraft, schema: RelationSchema, request: Request) -> Iterator[Alteration]:
-    for column, to in request.rename.items():
+    left = {column: to for column, to in request.rename.items() if to != column}
+    for column in request.rename:
         _place(schema, column)
+    while left:
+        names = dict(draft.schema(schema.name).columns)
+        free = (each for each, to in left.items() if to not in names)
+        taken = (each for each, to in left.items() if to not in left)
+        column = next(free, None) or next(taken, None) or next(iter(left))
+        to, wanted = left[column], left.pop(column)
+        if to in left:  # names are exchanged: one of the columns steps aside
+            to = "aside_" + max(names, key=len)
+            left[to] = wanted
         _require_new(draft.schema(schema.name), to)
         yield _alteration(draft, schema, "rename", column=column, to=to)
 
@@ -198,7 +208,7 @@ def _added(draft: SchemaDraft, schema: RelationSchema, request: Request) -> Iter
         ((_, type),) = checked_columns({column: wanted})
         if column in request.compute:
             expression, default = _text(request.compute[column]), zero(type)
-        elif column in request.default:
+        elif column in request.default and (request.default[column] is not None or type.optional):
             expression, default = "", request.default[column]
             if not isinstance(default, str) or type.name != "str":
                 default = decode_scalar(type, code_of(type, default), draft.texts())
@@ -208,7 +218,8 @@ def _added(draft: SchemaDraft, schema: RelationSchema, request: Request) -> Iter
             raise refusal(
                 f"column `{column}` of `{schema.name}` has no value for rows that are there",
                 f"say which: default={{{column!r}: …}}, or by an expression of the other columns, "
-                f'compute={{{column!r}: "…"}}',
+                f'compute={{{column!r}: "…"}}; or have the column be NULL there: '
+                f"add={{{column!r}: '{type}?'}}",
             )
         yield _alteration(
             draft, schema, "add", column=column, type=type, default=default, expression=expression

@@ -124,3 +124,48 @@ def test_names_of_columns_do_not_matter() -> None:
             ws.alter("a", retype={name: int})
             assert sorted(ws["a"]) == [(0, 6), (1, 5)]
             ws.drop_relation("a")
+
+
+# ── names and values of columns ───────────────────────────────────────────────────────────────────
+RENAMES = [
+    {"m": "n", "n": "m"},
+    {"m": "n", "n": "k", "k": "m"},
+    {"m": "n", "n": "k", "k": "x"},
+    {"m": "m", "n": "k", "k": "n"},
+    {"k": "aside_aside_k", "m": "n", "n": "m"},
+]
+
+
+@pytest.mark.parametrize("rename", RENAMES)
+def test_names_are_exchanged(rename: dict[str, str]) -> None:
+    with lftj.connect() as ws:
+        ws.relation("a", {"m": int, "n": int, "k": int}, key=["m", "k"])
+        ws.load("a", [(1, 2, 3)])
+        ws.add_rules(".decl b(x: number, y: number) b(x, y) :- a(m=x, n=y).")
+        ws.alter("a", rename=rename)
+        assert ws.relations["a"].columns == tuple(rename.get(name, name) for name in "mnk")
+        assert (list(ws["a"]), list(ws["b"])) == ([(1, 2, 3)], [(1, 2)])
+        assert ws.relations["a"].key == (rename.get("m", "m"), rename.get("k", "k"))
+        ws.alter("a", rename={now: was for was, now in rename.items()})
+        assert ws.relations["a"].columns == ("m", "n", "k")
+
+
+@pytest.mark.parametrize("rename", [{"m": "k"}, {"m": "x", "n": "x"}, {"m": "n", "n": "k"}])
+def test_a_name_is_of_one_column(rename: dict[str, str]) -> None:
+    with lftj.connect() as ws:
+        ws.relation("a", {"m": int, "n": int, "k": int})
+        with pytest.raises(DeclarationError, match="already"):
+            ws.alter("a", rename=rename)
+        assert ws.relations["a"].columns == ("m", "n", "k")
+
+
+@pytest.mark.parametrize("default", [{}, {"email": None}])
+def test_a_column_without_a_value_is_optional(default: dict[str, object]) -> None:
+    with lftj.connect() as ws:
+        ws.relation("a", {"m": int})
+        ws.load("a", [(1,)])
+        with pytest.raises(DeclarationError) as error:
+            ws.alter("a", add={"email": str}, default=default)
+        assert "add={'email': 'str?'}" in (error.value.hint or "")
+        ws.alter("a", add={"email": "str?"}, default=default)
+        assert list(ws["a"]) == [(1, None)]
