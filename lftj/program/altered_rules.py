@@ -13,6 +13,7 @@ from dataclasses import replace
 from lftj.errors import SchemaInUseError
 from lftj.program.alteration import Alteration
 from lftj.program.atoms import Change, atoms_of, with_atoms
+from lftj.program.canonical_rule import canonical
 from lftj.program.named_program import NamedProgram, Row, Rows
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
@@ -39,6 +40,12 @@ def altered_rules(
         raise SchemaInUseError.of(str(alteration), list(map(str, blocking)))
     change = _change(alteration, schema)
     return {number: with_atoms(rule, change) for number, rule in found.items()}
+
+
+def earlier_readings(program: Program, rules: Mapping[int, tree.Rule]) -> dict[str, int]:
+    """The numbers of rules that are read otherwise afterwards, by what they were."""
+    before = {number: program.sources[number].rule for number in rules}
+    return {canonical(was): number for number, was in before.items() if was != rules[number]}
 
 
 def _change(alteration: Alteration, schema: RelationSchema) -> Change:
@@ -80,14 +87,21 @@ def altered_programs(
     alteration: Alteration,
     schema: RelationSchema,
     converted: Callable[[Collection[Row]], Mapping[Row, Row]],
+    earlier: Mapping[str, int],
 ) -> dict[str, NamedProgram]:
     """Programs of users after an alteration. One that declares the relation, or has facts of it,
-    is not what its text says any more. `converted`: facts with a computed value.
+    is not what its text says any more. `converted`: facts with a computed value; `earlier`: of
+    `earlier_readings`.
     """
     return {
-        name: _altered_program(program, alteration, schema, converted)
+        name: _altered_program(_with_earlier(program, earlier), alteration, schema, converted)
         for name, program in programs.items()
     }
+
+
+def _with_earlier(program: NamedProgram, earlier: Mapping[str, int]) -> NamedProgram:
+    own = {key: number for key, number in earlier.items() if number in program.rules}
+    return replace(program, earlier={**own, **program.earlier}) if own else program
 
 
 def _altered_program(

@@ -27,7 +27,8 @@ class NamedProgram:
     and the rows that its facts are. `lent`: those among the rules and facts that stay without it.
 
     `whole`: all of the text is there, nothing of it was removed in another way. `repeats`: some
-    rule or fact stands in the text twice.
+    rule or fact stands in the text twice. `earlier`: rules by what they were before relations were
+    altered, which is what the text says by position.
     """
 
     text: str
@@ -39,11 +40,13 @@ class NamedProgram:
     lent_facts: Rows = field(default_factory=dict)
     whole: bool = True
     repeats: bool = False
+    earlier: Mapping[str, int] = field(default_factory=dict)
 
     def renumbered(self, number: Callable[[int], int]) -> NamedProgram:
         """The program with other numbers of its rules."""
         rules, lent = map(number, self.rules), map(number, self.lent_rules)
-        return replace(self, rules=frozenset(rules), lent_rules=frozenset(lent))
+        earlier = {key: number(each) for key, each in self.earlier.items() if each in self.rules}
+        return replace(self, rules=frozenset(rules), lent_rules=frozenset(lent), earlier=earlier)
 
     def without_rules(self, numbers: Iterable[int]) -> NamedProgram:
         """The program once rules of it were removed in another way."""
@@ -108,7 +111,7 @@ _NO_STRINGS = _NoStrings()
 # ── as plain data ─────────────────────────────────────────────────────────────────────────────────
 def program_data(program: NamedProgram, relations: Relations) -> dict[str, Any]:
     """A program as data that JSON can write."""
-    return {
+    data = {
         "text": program.text,
         "rules": sorted(program.rules),
         "lent_rules": sorted(program.lent_rules),
@@ -119,6 +122,7 @@ def program_data(program: NamedProgram, relations: Relations) -> dict[str, Any]:
         "whole": program.whole,
         "repeats": program.repeats,
     }
+    return {**data, "earlier": dict(program.earlier)} if program.earlier else data
 
 
 def program_of(data: Mapping[str, Any], relations: Relations) -> NamedProgram:
@@ -133,6 +137,7 @@ def program_of(data: Mapping[str, Any], relations: Relations) -> NamedProgram:
         _rows_of(data["lent_facts"], relations),
         data["whole"],
         data["repeats"],
+        data.get("earlier", {}),
     )
 
 

@@ -16,7 +16,7 @@ from lftj.engine.versions.ancestry import base_rows
 from lftj.engine.versions.state import State
 from lftj.errors import LftjError, MergeConflictError
 from lftj.program.alteration import Alteration, since
-from lftj.program.altered_rules import altered_programs, altered_rules
+from lftj.program.altered_rules import altered_programs, altered_rules, earlier_readings
 from lftj.program.schema import dropped_since
 from lftj.program.statistics_hints import never
 from lftj.storage.relation import RelationVersion
@@ -95,7 +95,9 @@ def _altered(draft: Draft, state: State, alteration: Alteration) -> State:
     schema = program.catalog.relation(before)
     rules = altered_rules(program, alteration, schema)
     facts = partial(converted, draft, alteration, schema)
-    programs = altered_programs(program.catalog.programs, alteration, schema, facts)
+    programs = altered_programs(
+        program.catalog.programs, alteration, schema, facts, earlier_readings(program, rules)
+    )
     program = program.altered(alteration, rules, never).with_programs(programs)
     views = frozenset(after if name == before else name for name in state.views)
     database, engine = state.database, draft.engine

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from lftj.engine.programs.text_difference import Difference, relations_of
 from lftj.errors import StillNeededError, UnknownNameError
 from lftj.program.alteration import call_between, since
+from lftj.program.canonical_rule import canonical
 from lftj.program.named_program import (
     NamedProgram,
     NamedPrograms,
@@ -79,6 +80,8 @@ def changed(
     bare = _without_facts(bare, old, others, found)
     after, added = bare.add(tree.ParsedProgram(found.clauses), sizes)
     made = _made(program, old, others, found, text, added, after.facts)
+    if old.earlier:
+        made = replace(made, earlier=_earlier(program, after, old, {*found.stays, *added}))
     went = _went(old, made, others, found.dropped)
     came = {
         each: rows - (_NO_ROWS if each in found.dropped else old.facts.get(each, _NO_ROWS))
@@ -126,6 +129,18 @@ def _made(
         },
         repeats=repeats,
     )
+
+
+def _earlier(
+    before: Program, after: Program, old: NamedProgram, numbers: Collection[int]
+) -> dict[str, int]:
+    """The rules that are what they were before relations were altered, by their numbers now: some
+    came anew, as what they derive is declared otherwise.
+    """
+    held = {key: n for key, n in old.earlier.items() if n in old.rules}
+    there = {canonical(after.sources[number].rule): number for number in numbers}
+    rules = {key: canonical(before.sources[number].rule) for key, number in held.items()}
+    return {key: there[rule] for key, rule in rules.items() if rule in there}
 
 
 def _without_facts(

@@ -2,8 +2,8 @@
 """The difference between a program's text and the one before: rules and facts that came or went.
 
 Where rules and facts differ, and declarations come, nothing else is read. Where declarations go, or
-are others, or the program does not hold all of its text, the whole text is read, and compared with
-what the program holds.
+are others, or the program does not hold all of its text, or has it since before a relation was
+altered, the whole text is read, and compared with what the program holds.
 """
 
 from __future__ import annotations
@@ -59,7 +59,8 @@ class Difference:
 def difference(program: Program, name: str, text: str, file: str) -> Difference:
     """The difference between a text and the program of this name. Raises ProgramErrors."""
     old = program.catalog.programs.get(name)
-    if old is not None and old.whole and not old.repeats and "inline" not in text:
+    simple = old is not None and old.whole and not (old.repeats or old.earlier)
+    if old is not None and simple and "inline" not in text:
         found = _by_parts(program, old, text, file)
         if found is not None:
             return found
@@ -223,13 +224,18 @@ class _Whole:
         ]
         known = known_rules(self._program, {heads_of(rule) for rule in rules})
         stays, found, wanted = set[int](), set[int](), dict[str, tree.Rule]()
+        instead = dict[int, tree.Rule]()
         for rule in rules:
             key = rule_key(rule, self._program.catalog)
             numbers = known.get(key, ())
             mine = next((each for each in numbers if each in self._old.rules), None)
+            if (since_before := self._since_before(rule)) is not None:
+                mine = since_before
             again = dropped and not dropped.isdisjoint(relations_of(rule))
             if again or (types and mine is not None):
                 wanted.setdefault(key, rule)  # checked against other declarations
+                if since_before is not None:
+                    instead[id(rule)] = self._program.rule(since_before)
             elif mine is not None:
                 stays.add(mine)
             elif numbers:
@@ -239,7 +245,7 @@ class _Whole:
         repeats = len(stays) + len(found) + len(wanted) < len(rules)
         new = set(map(id, wanted.values()))
         clauses = tuple(
-            clause
+            instead.get(id(clause), clause)
             for clause in self._parsed.clauses
             if not isinstance(clause, tree.Rule) or is_fact(clause) or id(clause) in new
         )
@@ -267,6 +273,16 @@ class _Whole:
             return False
         same = after.kinds.get(name) == catalog.kinds.get(name)
         return same and replace(catalog.relations[name], key=schema.key) == schema
+
+    def _since_before(self, rule: tree.Rule) -> int | None:
+        """The number of the rule that the program has had, in these words, since before a relation
+        was altered, by which its positions are others now.
+        """
+        if not self._old.earlier or by_position(rule, self._program.catalog)[0] != rule:
+            return None
+        key = canonical(with_witnesses_bound(with_own_variables(rule)))
+        number = self._old.earlier.get(key)
+        return number if number in self._old.rules else None
 
     def _dropped(
         self,

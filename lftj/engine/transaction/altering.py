@@ -26,7 +26,7 @@ from lftj.engine.programs.declared import checked_columns, checked_key
 from lftj.engine.transaction.schema_draft import SchemaDraft, refusal
 from lftj.errors import DeclarationError, SchemaInUseError, UnknownNameError
 from lftj.program.alteration import Alteration
-from lftj.program.altered_rules import altered_programs, altered_rules, rules_of
+from lftj.program.altered_rules import altered_programs, altered_rules, earlier_readings, rules_of
 from lftj.program.named_program import NamedProgram, Row, without
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
@@ -273,7 +273,8 @@ def take(draft: SchemaDraft, alteration: Alteration) -> None:
     after = program.altered(alteration, rules, draft.sizes)
     if programs := program.catalog.programs:
         facts = partial(converted, draft, alteration, schema)
-        after = after.with_programs(altered_programs(programs, alteration, schema, facts))
+        earlier = earlier_readings(program, rules)
+        after = after.with_programs(altered_programs(programs, alteration, schema, facts, earlier))
     base, there = draft.base, name in draft.base.database and draft.kept(name)
     fell = False
     if there:

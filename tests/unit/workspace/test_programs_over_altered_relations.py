@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs whose relations were altered: a clause that the program has had keeps its reading."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lftj
+from lftj.errors import LftjError
+
+LAND = ".decl l(x: symbol)\nl(x) :- customer(_, _, x).\n"
+ID = ".decl z(x: number)\nz(x) :- customer(x, _, _).\n"
+TIER = ".decl t(x: symbol)\nt(x) :- customer(tier=x).\n"
+ALTERS: dict[str, Callable[[Any], object]] = {
+    "as many columns": lambda ws: ws.alter(
+        "customer", drop="name", add={"tier": str}, default={"tier": "basic"}
+    ),
+    "more columns": lambda ws: ws.alter("customer", add={"tier": str}, default={"tier": "basic"}),
+    "another name": lambda ws: ws.alter(
+        "customer", add={"tier": str}, default={"tier": "basic"}, to="client"
+    ),
+}
+
+
+@pytest.fixture(params=["memory", "path"])
+def opened(request: Any, tmp_path: Path) -> Any:
+    """Opens the workspace, at a path again and again."""
+    memory = lftj.connect()
+
+    @contextmanager
+    def opening() -> Iterator[lftj.Workspace]:
+        if request.param == "memory":
+            yield memory
+        else:
+            with lftj.connect(tmp_path / "w.lftj") as ws:
+                yield ws
+
+    with opening() as ws:
+        ws.relation("customer", {"id": int, "name": str, "land": str})
+        ws.load("customer", [(1, "ann", "FR")])
+    return opening
+
+
+TEXTS = [(LAND + ID, LAND), (LAND + ID, LAND + ID), (LAND, LAND + ".decl o(x: number)\no(1).\n")]
+
+
+@pytest.mark.parametrize("alter", ALTERS)
+@pytest.mark.parametrize(("before", "after"), TEXTS)
+def test_a_clause_that_stays_keeps_its_reading(
+    opened: Any, alter: str, before: str, after: str
+) -> None:
+    with opened() as ws:
+        ws.program(before)
+        ALTERS[alter](ws)
+    with opened() as ws:
+        ws.program(after)
+        assert list(ws["l"]) == [("FR",)]
+        ws.program(after + "\n// run again\n")
+        assert list(ws["l"]) == [("FR",)]
+        assert ws.verify() == []
+        ws.program("")
+        assert "l" not in ws.relations
+
+
+def test_a_clause_that_comes_is_read_as_the_relation_is(opened: Any) -> None:
+    with opened() as ws:
+        ws.program(LAND)
+        ALTERS["as many columns"](ws)
+    with opened() as ws:
+        ws.program(LAND + TIER)
+        assert (list(ws["l"]), list(ws["t"])) == ([("FR",)], [("basic",)])
+        ws.program(TIER + LAND.replace("x", "y") + ID)
+        assert (list(ws["l"]), list(ws["t"])) == ([("FR",)], [("basic",)])
+        ws.program(TIER + LAND.replace("_, _, x", "_, x, _"))
+        assert list(ws["l"]) == [("FR",)]
+        ws.program(TIER)
+        ws.program(TIER + LAND)  # it went, and comes anew
+        assert list(ws["l"]) == [("basic",)]
+
+
+def test_what_no_program_has_is_checked(opened: Any) -> None:
+    with opened() as ws:
+        ws.program(LAND)
+        ALTERS["more columns"](ws)
+        with pytest.raises(LftjError):
+            ws.program(LAND + ID)
+        with pytest.raises(LftjError):
+            ws.program(LAND, name="other")
+        assert list(ws["l"]) == [("FR",)]
