@@ -107,6 +107,18 @@ def misuses(rules: Iterable[NormalRule | FunctorRule], members: Collection[str])
     return [misuse for misuse in each if misuse is not None] if known else []
 
 
+def least_of_absent(rules: Iterable[NormalRule | FunctorRule]) -> Iterator[NormalRule]:
+    """Yield the rules for a `min` of values that may be NULL. O(rules)."""
+    for rule in rules:
+        if isinstance(rule, NormalRule) and (lattice := _lattice(rule)) and lattice.direction < 0:
+            term = rule.head[lattice.column]
+            assert isinstance(term, AggregateTerm)
+            least = term.args[0]
+            of = rule.variables[least.variable].type if isinstance(least, Ref) else least.type
+            if of.optional:
+                yield rule
+
+
 class _UnfitError(Exception):
     """An operator is applied to a moving value in a way that moves no way at all."""
 

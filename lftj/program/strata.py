@@ -14,11 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from lftj.errors import LftjError, ProgramErrors
+from lftj.errors import LftjError, ProgramErrors, TypeClashError
 from lftj.program.additive import adds_up
 from lftj.program.cycles import CycleError, Edge, cycle_errors, misuse_error
 from lftj.program.hidden import of_aggregate, of_negation
-from lftj.program.monotone import lattices, misuses
+from lftj.program.monotone import lattices, least_of_absent, misuses
 from lftj.program.normal_form import FunctorRule, NormalRule, Stratum
 
 # Strongly connected components by Tarjan's algorithm with a stack of its own, so that depth costs
@@ -113,12 +113,25 @@ def strata_of(rules: Sequence[AnyRule], choosing: Iterable[str] = ()) -> tuple[S
             continue
         if recursive:
             errors += _problems(mine, reads, set(members))
-        strata.append(
-            Stratum(tuple(members), mine, recursive or (len(mine) > 1 and bool(lattices(mine))))
-        )
+        together = recursive or (len(mine) > 1 and bool(lattices(mine)))
+        if together:
+            errors += map(_absent_error, least_of_absent(mine))
+        strata.append(Stratum(tuple(members), mine, together))
     if errors:
         raise ProgramErrors(errors)
     return tuple(strata)
+
+
+def _absent_error(rule: NormalRule) -> LftjError:
+    """The error for a `min` whose values may be NULL, where it is not of all rows of a group at
+    once: NULL has the least code, and would be the least value.
+    """
+    message = f"what the `min` of `{rule.relation}` is of may be NULL"
+    hint = (
+        "leave NULL out with !is_null(…), or give a value with coalesce(…, …), in a cycle of rules "
+        "and where several rules say what is least"
+    )
+    return TypeClashError(message, code="E134", span=rule.span, hint=hint)
 
 
 def _problems(

@@ -281,3 +281,27 @@ def test_a_row_of_a_window_is_explained_by_the_clock() -> None:
         assert "now(4)" in why
         assert "sale(1, 7, 4)" in str(workspace.explain("total", (1, 7)))
         assert "sale(1, 9, 9)" not in str(workspace.explain("total", (1, 7)))
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "v(c, count()) :- sale(c, a, _), a >= c.",
+        "v(c, a) :- sale(c, a, d), a > c, d <= c.",
+        "v(c, a) :- shop(c), sale(c, a, _), a >= c.",
+    ],
+)
+def test_a_row_may_say_both_sides_of_a_comparison(rule: str) -> None:
+    """Nothing lies between then: such rows are followed one by one."""
+    program = f"""
+        .decl sale(c: number, a: number, d: number?)
+        .decl shop(c: number)
+        .decl v(c: number, n: number)
+        {rule}
+    """
+    history = [
+        {"insert": {"shop": [(2,)], "sale": [(2, 5, 1), (0, 9, None)]}},
+        {"insert": {"sale": [(2, -1, 1)]}, "delete": {"sale": [(2, 5, 1)]}},
+        {"insert": {"sale": [(2, 7, 1)]}, "delete": {"sale": [(2, -1, 1)]}},
+    ]
+    assert lftj.compare(program, history) is None

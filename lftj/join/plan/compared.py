@@ -29,8 +29,8 @@ class Compared:
 
     @staticmethod
     def of(rule: NormalRule, needed: Iterable[int], own: PositiveAtom) -> Compared | None:
-        """The comparisons of an atom of a rule; None where there are none, or one of them bounds
-        no column of another atom.
+        """The comparisons of an atom of a rule; None where there are none, or one of them is with
+        something else than one column of another atom that it bounds.
         """
         args = [arg.variable for arg in own.args if isinstance(arg, Ref)]
         taken = {*needed, *(v for v in args if args.count(v) > 1), *_joined(rule, own)}
@@ -43,7 +43,9 @@ class Compared:
             if read.isdisjoint(known):
                 continue
             others = read - known
-            if len(others) > 1 or not all(_bounded(test, variable, rule) for variable in others):
+            if len(others) > 1 or not others.isdisjoint(args):
+                return None  # nothing lies between where a row says both sides
+            if not all(_bounded(test, variable, rule) for variable in others):
                 return None
             bounds.append((test, next(iter(others), None)))
         moving = [

@@ -69,3 +69,35 @@ def test_a_negated_atom_asks_for_some_columns_only(negated: str) -> None:
         {"delete": {"w": [(None, 4, None)]}},
     ]
     assert lftj.compare(program, history) is None
+
+
+EXTREMES = """
+    .decl e(x: number, y: number, c: number?)
+    .decl s(x: number, c: number?)
+    .decl d(x: number, c: number?)
+    d(x, {function}({value})) :- s(x, c).
+    d(y, {function}({again})) :- {body}.
+"""
+NEVER = [("min", "a", "d(x, a), e(x, y, c)"), ("min", "a", "e(_, y, a)")]
+
+
+@pytest.mark.parametrize(("function", "again", "body"), NEVER, ids=["cycle", "two rules"])
+def test_the_least_of_what_may_be_null_is_of_one_rule(function: str, again: str, body: str) -> None:
+    """NULL has the least code, so it would win where values come one by one."""
+    text = EXTREMES.format(function=function, value="c", again=again, body=body)
+    with pytest.raises(lftj.ProgramErrors, match="E134") as caught:
+        lftj.connect().add_rules(text)
+    assert "!is_null" in str(caught.value)
+
+
+@pytest.mark.parametrize("body", ["d(x, a), e(x, y, c)", "e(_, y, a)"], ids=["cycle", "two rules"])
+def test_the_greatest_of_what_may_be_null_is_of_several_rules(body: str) -> None:
+    """NULL is below all values, and stays where a group has nothing else."""
+    text = EXTREMES.format(function="max", value="c", again="a", body=body)
+    history = [
+        {"insert": {"s": [(1, None), (2, 3), (2, None)], "e": [(1, 3, None), (2, 3, 1)]}},
+        {"insert": {"e": [(2, 1, 0), (3, 4, None)]}},
+        {"delete": {"s": [(2, 3)]}},
+        {"delete": {"e": [(2, 3, 1)]}, "insert": {"s": [(1, 7)]}},
+    ]
+    assert lftj.compare(text, history) is None
