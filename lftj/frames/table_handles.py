@@ -36,8 +36,7 @@ def is_delta_folder(path: str | os.PathLike[str]) -> bool:
     """Recognise a folder with a log of Delta: some of its Parquet files may be of no version, or
     of past ones.
     """
-    text = os.fspath(path)
-    return "://" not in text and "\0" not in text and (Path(text) / "_delta_log").is_dir()
+    return "://" not in os.fspath(path) and os.path.isdir(os.path.join(path, "_delta_log"))
 
 
 def _opened(path: Path) -> VersionedTable:

@@ -116,7 +116,7 @@ class Valued:
         return of_values(call.function, found, self.counts)
 
     def _spread(self, found: np.ndarray, before: np.ndarray) -> np.ndarray:
-        """What was found in some groups, among what was known of all."""
+        """The results found in some groups, among those that were known of all."""
         if self.places is None:
             return found
         spread = before.copy()
