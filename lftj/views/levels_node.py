@@ -21,7 +21,7 @@ from functools import cached_property
 
 import numpy as np
 
-from lftj.errors import GroupCycleError
+from lftj.errors import GroupCycleError, ValueRangeError
 from lftj.frames.out import to_tuples
 from lftj.heads.aggregate_shape import AggregateShape
 from lftj.heads.aggregate_state import AggregateState
@@ -110,7 +110,9 @@ def follow_levels(
         way = _Levels(schemas, kept, versions, context, work)
         try:
             return way.followed()
-        except _Suspicion:
+        except (_Suspicion, ValueRangeError):
+            # A product may be out of range that no version has: of a sum that goes in this commit
+            # and a row that comes. What an evaluation finds decides.
             work.outcome = "fallback"
     else:
         work.outcome = "full"

@@ -383,3 +383,20 @@ def test_what_does_not_add_up_is_refused(rules: str, code: str) -> None:
     with pytest.raises(lftj.ProgramErrors) as caught:
         lftj.connect().add_rules(DECLARED.partition("much(x, count())")[0] + rules)
     assert {error.code for error in caught.value.errors} == {code}
+
+
+def test_a_product_that_no_version_has_does_not_fail_the_commit() -> None:
+    """A sum goes in the commit in which a row comes that would take its product out of range."""
+    program = """
+        .decl w(x: number, y: number, m: number)
+        .decl v(x: number, y: number, m: number)
+        v(x, y, sum(m)) :- w(x, y, m).
+        v(x, z, sum(k * m)) :- v(x, y, k), w(y, z, m), y < z.
+    """
+    history = [
+        {"insert": {"w": [(0, 0, 5)]}},
+        {"delete": {"w": [(0, 0, 5)]}, "insert": {"w": [(0, 5, 2**62)]}},
+        {"insert": {"w": [(0, 0, 1)]}},
+        {"insert": {"w": [(0, 0, 7)]}},  # has no value in either
+    ]
+    assert lftj.compare(program, history) is None
