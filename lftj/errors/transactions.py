@@ -338,13 +338,22 @@ class MergeConflictError(LftjError, ValueError):
         )
 
     @classmethod
-    def of_schemas(cls, alteration: object, reason: str) -> MergeConflictError:
-        """The error for an alteration of one branch that cannot be made in the other one."""
+    def of_schemas(
+        cls, alteration: object, reason: str, *, both: bool = False
+    ) -> MergeConflictError:
+        """The error for an alteration of one branch that cannot be made in the other one, or, if
+        `both` have altered schemas, in another order.
+        """
         version = getattr(alteration, "version", 0)
+        again = "make the same change in the branch that lacks it, and merge again"
+        instead = (
+            "alter this branch as the other one was, and bring the rows over: "
+            "tx.sync(relation, ws.branch(name)[relation]) for each"
+        )
         return cls(
             f"the change of a schema by version {version}, {alteration}, cannot be replayed: "
             f"{reason}",
-            hint="make the same change in the branch that lacks it, and merge again",
+            hint=instead if both else again,
         )
 
     @classmethod

@@ -70,10 +70,16 @@ def _carrier(data: Any) -> Any:
 
 
 def _table(carrier: Any, data: Any) -> Any:
+    """The table. Raises DeclarationError (E161) for a column of pandas that has no type."""
     if isinstance(carrier, ArrowCarrier):
         return carrier.table
     if hasattr(data, "iloc"):
-        return pa.Table.from_pandas(data, preserve_index=False)
+        try:
+            return pa.Table.from_pandas(data, preserve_index=False)
+        except pa.ArrowException as reason:
+            message = f"the frame has a column of several types: {': '.join(reason.args[::-1])}"
+            hint = "convert the column to one type first, or declare the columns by hand"
+            raise DeclarationError(message, code="E161", hint=hint) from None
     return pa.table({str(name): data[name] for name in carrier.names})
 
 

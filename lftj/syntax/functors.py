@@ -105,7 +105,11 @@ TYPED_CONSTANTS = frozenset({"date", "timestamp", "decimal"})
 AGGREGATE_WORDS = frozenset(name for name, each in AGGREGATES.items() if each.word)
 """Aggregates of bodies whose names mean nothing else where a term may stand."""
 
-RESERVED_VARIABLES = AGGREGATE_WORDS | frozenset(WORD_FUNCTORS) | {"true", "false", "nil", "_"}
+WORDS_OF_NULL = frozenset({"NULL", "None"})
+"""What other languages call a value that is missing, and no variable may be called."""
+RESERVED_VARIABLES = (
+    AGGREGATE_WORDS | frozenset(WORD_FUNCTORS) | WORDS_OF_NULL | {"true", "false", "nil", "_"}
+)
 """Names that no variable may have, because the text could not be read back."""
 
 RESERVED_RELATIONS = (

@@ -120,6 +120,12 @@ class TermActions(Phrases):
                 self.unsupported(
                     "records (`nil`) are", span, "give the relation one column for each field"
                 )
+            elif name in functors.WORDS_OF_NULL:
+                self.problem(
+                    f"`{name}` would be a variable here, which is never NULL in a comparison",
+                    span,
+                    "write is_null(x) of the variable in its place, or !is_null(x)",
+                )
             else:
                 self.problem(
                     f"`{name}` is a word of the language",

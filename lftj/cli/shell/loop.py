@@ -94,7 +94,7 @@ class Shell(Session):
     def _run(self, text: str) -> None:
         word, *rest = text.split(None, 1)[:2] or [""]
         if text.startswith("?"):
-            ask(self, text[1:])
+            ask(self, text[1:].removeprefix("-"))  # as Prolog writes it
         elif text.startswith("-"):
             delete(self, text[1:])
         elif text.startswith("+"):

@@ -34,11 +34,13 @@ def in_one_schema(draft: Draft, source: State, common: State) -> tuple[State, St
     was, here, there = (each.program.catalog.alterations for each in (common, ours, theirs))
     mine, others = since(was, here), since(was, there)
     if mine is None or others is None:
-        raise MergeConflictError.of_schemas(_first_apart(here, there), "both have altered others")
+        apart, reason = _first_apart(here, there), "both have altered others"
+        raise MergeConflictError.of_schemas(apart, reason, both=True)
     shared = min(len(mine), len(others))
     if mine[:shared] != others[:shared]:
         apart = _first_apart(mine, others)
-        raise MergeConflictError.of_schemas(apart, "both branches have altered schemas since")
+        reason = "both branches have altered schemas since"
+        raise MergeConflictError.of_schemas(apart, reason, both=True)
     later = mine if len(mine) > shared else others
     common = _replayed(draft, common, later)
     theirs = _replayed(draft, theirs, mine[shared:])

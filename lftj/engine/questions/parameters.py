@@ -138,6 +138,8 @@ class Parametrised(NamedTuple):
         except LftjError as error:
             number = len(codes)
             error.message += f", for parameter {number + 1} of the question"
+            if value is None:
+                error.hint = "no row is found by NULL: ask is_null(x) in the question"
             error.span = error.span or self.parameters[number].span
             error.hint = error.hint or f"give a value that {schema.columns[number][1]} has"
             raise

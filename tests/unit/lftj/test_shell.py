@@ -53,6 +53,14 @@ def test_a_script_is_run_and_its_workspace_is_kept(
         assert (1, 4) in reader["reach"].fetchall()
 
 
+def test_a_question_may_be_written_as_in_prolog(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> None:
+    status, out, err = piped(SCRIPT.replace("? reach", "?- reach"), [], monkeypatch, capsys)
+    assert (status, err) == (0, "")
+    assert "answers: 2 rows" in out
+
+
 def test_errors_have_their_place_and_the_next_statement_runs(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ) -> None:

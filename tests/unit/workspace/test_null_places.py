@@ -101,3 +101,14 @@ def test_the_greatest_of_what_may_be_null_is_of_several_rules(body: str) -> None
         {"delete": {"e": [(2, 3, 1)]}, "insert": {"s": [(1, 7)]}},
     ]
     assert lftj.compare(text, history) is None
+
+
+@pytest.mark.parametrize("question", ["u(a, NULL)", "u(a, e), e = NULL", "u(a, None)"])
+def test_a_word_of_null_is_no_variable(question: str) -> None:
+    """It would take any value, and in a comparison the values that are there."""
+    ws = lftj.connect()
+    ws.relation("u", {"a": int, "e": str | None})
+    with pytest.raises(lftj.LftjError, match="is_null"):
+        ws.query(question)
+    with pytest.raises(lftj.NullValueError, match="is_null"):
+        ws.query("u(a, ?)", None)
