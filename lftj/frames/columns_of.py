@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -14,13 +15,15 @@ from lftj.errors import DeclarationError, LftjError
 from lftj.frames.carriers import ArrowCarrier, TextCarrier, carry_table
 from lftj.frames.coded_rows import CodedRows
 from lftj.frames.files import carry_file, local_path
-from lftj.frames.frame import Target
+from lftj.frames.frame import CodedColumn, Target
 from lftj.types import BOOL, DATE, FLOAT, INT, STR, TIMESTAMP, Type, type_of_python
 from lftj.types.codes import type_of_value
 from lftj.types.dictionary import Dictionary
 
 _READ_AS = (INT, FLOAT, BOOL, DATE, TIMESTAMP)
 """Types that text may be of, in the order in which they are tried."""
+_FIRST = 1000
+"""Fields that are tried before all are."""
 
 
 def columns_of(data: object) -> dict[str, Type]:
@@ -96,14 +99,25 @@ def _of_arrow(name: str, column: Any) -> Type:
 
 
 def _of_text(carrier: TextCarrier, place: int) -> Type:
-    name = str((carrier.names or [])[place])
+    """The first type that all fields can be read as, optional where some are empty. What the first
+    fields are not is not looked for in all.
+    """
+    first = replace(carrier, columns=[each.slice(0, _FIRST) for each in carrier.columns])
     for type in _READ_AS if carrier.rows else ():
-        try:
-            carrier.code(place, Target(name, type, Dictionary(), carrier.place))
-        except LftjError:
-            continue
-        return type
+        if _read(first, place, type) and (found := _read(carrier, place, type)):
+            absent = found.absent()
+            if absent is None or not absent.all():
+                return type if absent is None else type.or_null
     return STR
+
+
+def _read(carrier: TextCarrier, place: int, type: Type) -> CodedColumn | None:
+    """A column's fields as values of a type; None where one cannot be read so."""
+    name = str((carrier.names or [])[place])
+    try:
+        return carrier.code(place, Target(name, type, Dictionary(), carrier.place))
+    except LftjError:
+        return None
 
 
 def _of_dicts(rows: Sequence[Mapping[str, object]]) -> dict[str, Type]:

@@ -106,7 +106,7 @@ AGGREGATE_WORDS = frozenset(name for name, each in AGGREGATES.items() if each.wo
 """Aggregates of bodies whose names mean nothing else where a term may stand."""
 
 WORDS_OF_NULL = frozenset({"NULL", "None"})
-"""What other languages call a value that is missing, and no variable may be called."""
+"""Names of a value that is missing in other languages, which no variable may have."""
 RESERVED_VARIABLES = (
     AGGREGATE_WORDS | frozenset(WORD_FUNCTORS) | WORDS_OF_NULL | {"true", "false", "nil", "_"}
 )

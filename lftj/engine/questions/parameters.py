@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import fields, replace
 from typing import Any, NamedTuple, TypeVar
 
-from lftj.errors import ArityError, LftjError, Span, TypeClashError
+from lftj.errors import ArityError, LftjError, NullValueError, Span, TypeClashError
 from lftj.functions import FUNCTORS
 from lftj.program.checks.inference import Inference
 from lftj.program.normal_form import QUESTION, RelationSchema
@@ -138,7 +138,7 @@ class Parametrised(NamedTuple):
         except LftjError as error:
             number = len(codes)
             error.message += f", for parameter {number + 1} of the question"
-            if value is None:
+            if isinstance(error, NullValueError):
                 error.hint = "no row is found by NULL: ask is_null(x) in the question"
             error.span = error.span or self.parameters[number].span
             error.hint = error.hint or f"give a value that {schema.columns[number][1]} has"

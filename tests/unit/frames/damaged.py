@@ -261,4 +261,4 @@ if __name__ == "__main__":
     for each in ("x.ipc", "x.arrow", "x.parquet", "x.csv", "x.facts"):
         read_files(each, 100)
     read_rows_of_parts(100)
-    read_workspaces(25)
+    read_workspaces(60)
