@@ -129,8 +129,9 @@ class _RuleKinds:
         scope = _opened({}, direct((*rule.body.literals, *rule.heads)))
         made = replace(
             rule,
-            heads=tuple(self._atom(head, scope) for head in rule.heads),
+            # The body first: what a median gives depends on what it is of.
             body=self._body(rule.body, scope),
+            heads=tuple(self._atom(head, scope) for head in rule.heads),
         )
         self._solve()
         return made
