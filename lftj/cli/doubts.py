@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from lftj.functions.aggregates import AGGREGATES, COUNTS, TOTALS
 from lftj.syntax import tree
-from lftj.syntax.depth import children
+from lftj.syntax.depth import below
 
 Aggregated = tree.Aggregate | tree.HeadAggregate
 
@@ -50,7 +50,7 @@ def _lone_variables(rule: tree.Rule) -> Iterator[Doubt]:
     rule has a cross product; or one whose values are to be counted, where rows are. Names that
     begin with `_` are meant so.
     """
-    found = [node for node in _below(rule) if isinstance(node, tree.Variable)]
+    found = [node for node in below(rule) if isinstance(node, tree.Variable)]
     times = Counter(each.name for each in found)
     counted = {id(each): form for each, form in _counted(rule)}
     for each in found:
@@ -73,7 +73,7 @@ def _counted(rule: tree.Rule) -> Iterator[tuple[tree.Variable, str]]:
         form = "count_distinct {0} : {{ … }}"
         if isinstance(call, tree.HeadAggregate):
             form = "count_distinct({0})"
-        for atom in _below(body):
+        for atom in below(body):
             if isinstance(atom, tree.Atom) and any(map(_is_any, atom.terms)):
                 found = [term for term in atom.terms if isinstance(term, tree.Variable)]
                 yield from ((term, form.format(term.name)) for term in found)
@@ -86,11 +86,11 @@ def _sums_of_different(rule: tree.Rule, rules: Sequence[tree.Rule]) -> Iterator[
     """
     for call, body in _aggregates(rule):
         own = set(_names(call.args[:1]))
-        if call.function not in _OF_ALL or not own or any(map(_is_any, _below(body))):
+        if call.function not in _OF_ALL or not own or any(map(_is_any, below(body))):
             continue
         if set(_names([body])) - own - _grouping(rule, call):
             continue
-        for atom in _below(body):
+        for atom in below(body):
             if isinstance(atom, tree.Atom) and own <= set(_names([atom])):
                 dropped = next(_dropped(atom, own, rules), None)
                 if dropped is not None:
@@ -113,11 +113,11 @@ def _grouping(rule: tree.Rule, call: Aggregated) -> set[str]:
             term
             for head in rule.heads
             for term in head.terms
-            if not any(isinstance(each, tree.HeadAggregate) for each in _below(term))
+            if not any(isinstance(each, tree.HeadAggregate) for each in below(term))
         ]
         return set(_names(plain))
-    inside = {id(each) for each in _below(call)}
-    around = [each for each in _below(rule) if id(each) not in inside]
+    inside = {id(each) for each in below(call)}
+    around = [each for each in below(rule) if id(each) not in inside]
     return {each.name for each in around if isinstance(each, tree.Variable)}
 
 
@@ -144,7 +144,7 @@ def _dropped(atom: tree.Atom, own: set[str], rules: Sequence[tree.Rule]) -> Iter
 # ── nodes ─────────────────────────────────────────────────────────────────────────────────────────
 def _aggregates(rule: tree.Rule) -> Iterator[tuple[Aggregated, tree.Body]]:
     """The aggregates of a rule, with the bodies that they range over."""
-    for node in _below(rule):
+    for node in below(rule):
         if isinstance(node, tree.Aggregate):
             yield node, node.body
         elif isinstance(node, tree.HeadAggregate):
@@ -152,7 +152,7 @@ def _aggregates(rule: tree.Rule) -> Iterator[tuple[Aggregated, tree.Body]]:
 
 
 def _names(nodes: Sequence[tree.Node]) -> Iterator[str]:
-    return (each.name for n in nodes for each in _below(n) if isinstance(each, tree.Variable))
+    return (each.name for n in nodes for each in below(n) if isinstance(each, tree.Variable))
 
 
 def _is_any(node: tree.Node) -> bool:
@@ -160,9 +160,3 @@ def _is_any(node: tree.Node) -> bool:
     return isinstance(node, tree.Wildcard) or (
         isinstance(node, tree.Variable) and node.name.startswith("_")
     )
-
-
-def _below(node: tree.Node) -> Iterator[tree.Node]:
-    yield node
-    for child in children(node):
-        yield from _below(child)

@@ -34,15 +34,17 @@ class AggregatePlan:
     """`kept`: the states, empty; `server`: for each call the number of the one that serves it, None
     for `count`; `published`: for each call the value column of the groups' tree with its result;
     `valued`: by optional columns, the value column with the number of assignments without NULL in
-    them; `sees`: for each state the optional columns whose values it takes; `width`: how many value
-    columns that tree has; `texts`: the columns of a change that hold texts which stand in order;
-    `by_groups`: the states take rows that are sorted by groups alone, and sooner so.
+    them; `takes`, `sees`: for each call, and for each state, the optional columns whose values it
+    takes; `width`: how many value columns that tree has; `texts`: the columns of a change that hold
+    texts which stand in order; `by_groups`: the states take rows that are sorted by groups alone,
+    and sooner so.
     """
 
     kept: tuple[Kept, ...]
     server: tuple[int | None, ...]
     published: tuple[int, ...]
     valued: Mapping[tuple[int, ...], int]
+    takes: tuple[tuple[int, ...], ...]
     sees: tuple[tuple[int, ...], ...]
     width: int
     texts: tuple[int, ...]
@@ -75,11 +77,12 @@ def plan_aggregates(
     kept = list({id(state): state for state in serving.values()}.values())
     places = {id(state): number for number, state in enumerate(kept)}
     seen = {id(state): call.optional for call, state in serving.items()}
-    optional = dict.fromkeys(call.optional for call in shape.calls if call.optional)
+    takes = tuple([call.optional for call in shape.calls])
+    optional = dict.fromkeys(filter(None, takes))
     valued = {args: width + number for number, args in enumerate(optional)}
     published = [
-        valued[call.optional] if call.function in COUNTS and call.optional else place
-        for call, place in zip(shape.calls, published, strict=True)
+        valued[args] if call.function in COUNTS and args else place
+        for call, args, place in zip(shape.calls, takes, published, strict=True)
     ]
     server = tuple(places[id(serving[call])] if call in serving else None for call in shape.calls)
     in_order = {arg for state in kept if isinstance(state, OrderedRows) for arg in state.args}
@@ -89,6 +92,7 @@ def plan_aggregates(
         server,
         tuple(published),
         valued,
+        takes,
         tuple(seen[id(state)] for state in kept),
         width + len(valued),
         texts,

@@ -216,10 +216,11 @@ class AggregateState:
             for state, args in zip(self.kept, plan.sees, strict=True)
         ]
         results: list[np.ndarray] = []
-        for call, server, at in zip(self.shape.calls, plan.server, plan.published, strict=True):
+        served = zip(self.shape.calls, plan.takes, plan.server, plan.published, strict=True)
+        for call, args, server, at in served:
             advance = None if server is None else advances[server]
-            if call.optional:
-                results.append(parts[call.optional].results(call, advance, at))
+            if args:
+                results.append(parts[args].results(call, advance, at))
             else:
                 results.append(change.sizes if advance is None else advance.results(call))
         stored = [

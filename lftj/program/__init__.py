@@ -44,6 +44,7 @@ from lftj.program.normal_form import (
     Stratum,
     Value,
     is_null,
+    type_of,
 )
 from lftj.program.program import Program
 from lftj.program.schema import Catalog, describe, dropped_since, with_functions
@@ -104,6 +105,7 @@ __all__ = [
     "rename_apart",
     "source_of",
     "term_names",
+    "type_of",
     "user_name",
     "with_functions",
 ]

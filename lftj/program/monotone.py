@@ -26,6 +26,7 @@ from lftj.program.normal_form import (
     NormalRule,
     Ref,
     Value,
+    type_of,
 )
 from lftj.scantree.frozen import frozen
 from lftj.types.sources import is_hidden
@@ -113,9 +114,7 @@ def least_of_absent(rules: Iterable[NormalRule | FunctorRule]) -> Iterator[Norma
         if isinstance(rule, NormalRule) and (lattice := _lattice(rule)) and lattice.direction < 0:
             term = rule.head[lattice.column]
             assert isinstance(term, AggregateTerm)
-            least = term.args[0]
-            of = rule.variables[least.variable].type if isinstance(least, Ref) else least.type
-            if of.optional:
+            if type_of(term.args[0], rule.variables).optional:
                 yield rule
 
 

@@ -10,7 +10,7 @@ no user can write.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field
 from functools import cached_property
 
@@ -93,6 +93,11 @@ class RuleVariable:
     def is_made(self) -> bool:
         """True for a variable without a name of the user's."""
         return self.name == "_"
+
+
+def type_of(expression: Expression, variables: Sequence[RuleVariable]) -> Type:
+    """The type of an expression's value, by the variables of its rule."""
+    return variables[expression.variable].type if isinstance(expression, Ref) else expression.type
 
 
 @frozen(slots=True)

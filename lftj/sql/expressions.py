@@ -20,7 +20,7 @@ from lftj.functions import (
     functor_named,
     translated,
 )
-from lftj.program import Apply, Expression, FunctorCall, Ref, RuleVariable, Value, is_null
+from lftj.program import Apply, Expression, FunctorCall, Ref, RuleVariable, Value, is_null, type_of
 from lftj.sql.dialects import Dialect, cannot_say
 from lftj.types import Type
 
@@ -101,7 +101,7 @@ class Terms:
         return text.format(*args, args=", ".join(args), **more)
 
     def _type(self, term: Expression) -> Type:
-        return self.variables[term.variable].type if isinstance(term, Ref) else term.type
+        return type_of(term, self.variables)
 
     def _not_negative(self, written: str, what: str) -> str:
         failure = self.dialect.error(f"{what} is below zero, where it is unsigned")

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A bound on nesting, so that every later pass may recurse over a tree without fear of
-the stack.
+"""The nodes of a tree, and a bound on nesting, so that every later pass may recurse over a tree
+without fear of the stack.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 from lftj.errors import LftjError, ParseError
 from lftj.syntax import tree
@@ -23,6 +25,13 @@ def check_depth(clause: tree.Node) -> LftjError | None:
     return ParseError(
         f"nested more than {MAX_DEPTH} levels deep", code="E102", span=level[0].span, hint=hint
     )
+
+
+def below(node: tree.Node) -> Iterator[tree.Node]:
+    """Yield a node and all nodes below it, in the order of the text. O(size · depth)."""
+    yield node
+    for child in children(node):
+        yield from below(child)
 
 
 def children(node: tree.Node) -> tuple[tree.Node, ...]:

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from lftj.join.plan.variable_orders import type_of
 from lftj.program.normal_form import (
     AggregateTerm,
     Apply,
@@ -17,6 +16,7 @@ from lftj.program.normal_form import (
     Ref,
     RelationSchema,
     Value,
+    type_of,
 )
 from lftj.program.schema import key_names
 from lftj.program.stratification import StratifiedProgram
@@ -116,7 +116,7 @@ def _term(expression: Expression, names: _Names) -> tree.Term:
             return tree.Constant(value)  # type: ignore[arg-type]
         case Apply(operator="mirror", args=(arg,), type=result):
             back = result != INT
-            type_ = result if back else type_of(names.rule, arg)
+            type_ = result if back else type_of(arg, names.rule.variables)
             return tree.Call(
                 "mirror", (_term(arg, names), tree.Constant(str(type_)), tree.Constant(back))
             )

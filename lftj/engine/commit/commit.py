@@ -337,7 +337,9 @@ def _change_base_rows(
     """Apply the net changes; returns them by the relation's own name. `was`: the catalog before
     relations were altered.
     """
-    net, altered = {}, rekeyed(since(was.alterations, proposal.program.catalog.alterations) or ())
+    net, altered, now = {}, frozenset[str](), proposal.program.catalog
+    if now is not was:
+        altered = rekeyed(since(was.alterations, now.alterations) or ())
     for name, staging in proposal.staged.items():
         target = base_name(name) if name in proposal.program.order.place else name
         present = draft[target]

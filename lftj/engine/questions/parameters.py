@@ -21,7 +21,7 @@ from lftj.program.scope import rename_apart
 from lftj.syntax import tree
 from lftj.syntax.builder import PARAMETER
 from lftj.syntax.called import with_calls
-from lftj.syntax.depth import children
+from lftj.syntax.depth import below
 from lftj.types import STR, Interning, Type, encode_scalar
 from lftj.types.sources import Role, Source
 
@@ -195,16 +195,9 @@ def atoms_in(body: tree.Body) -> Iterator[tree.Atom]:
     return _nodes(body, tree.Atom)
 
 
-def _nodes(node: Any, kind: type[Kind]) -> Iterator[Kind]:
+def _nodes(node: tree.Node, kind: type[Kind]) -> Iterator[Kind]:
     """The nodes of a kind in a node, itself among them."""
-    if isinstance(node, tuple):
-        for each in node:
-            yield from _nodes(each, kind)
-    elif isinstance(node, tree.Node):
-        if isinstance(node, kind):
-            yield node
-        for each in children(node):
-            yield from _nodes(each, kind)
+    return (each for each in below(node) if isinstance(each, kind))
 
 
 def _outer(rule: tree.Rule, parameters: Iterable[Parameter]) -> tree.Rule:

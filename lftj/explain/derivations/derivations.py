@@ -32,6 +32,7 @@ from lftj.program import (
     Value,
     direct_names,
     rename_apart,
+    type_of,
 )
 from lftj.program.checks import check_rule
 from lftj.program.rewrites import choice_columns
@@ -223,10 +224,15 @@ class HeadSearch:
         """All derivations of some distinct rows by this head, with the row that each is of. One of
         several rules that add up is told of the first of them.
         """
-        alone = [row for row in rows if not self._shared(row)] if self.beside else rows
-        for row in rows if self.beside else ():
-            if (found := self._added(row)) is not None:
-                yield row, found
+        alone: list[Codes] = []
+        for row in rows:
+            parts = self._adding(row)
+            if not parts:
+                alone.append(row)
+            elif (parts[0].head.source, parts[0].head.number) == (self.source, self.number):
+                premises = dict.fromkeys(goal for each in parts for goal in each.premises)
+                size = sum(each.size for each in parts)
+                yield row, Derivation(self, (), size, tuple(premises), tuple(parts))
         yield from self._own(alone)
 
     def _own(self, rows: Sequence[Codes]) -> Iterator[tuple[Codes, Derivation]]:
@@ -245,10 +251,6 @@ class HeadSearch:
                     premises = tuple(premises_of(found, self._version))
                     yield row, Derivation(self, ((found,),), 1, premises)
 
-    def _shared(self, row: Codes) -> bool:
-        """Test for a row that several rules add up, or one without an aggregate several times."""
-        return len(self._adding(row)) > 0
-
     def _adding(self, row: Codes) -> list[Derivation]:
         """The parts of a row that rules add; none where the row is as one rule has it."""
         found = [each for other in self.beside if (each := other._of_group(row)) is not None]
@@ -257,16 +259,6 @@ class HeadSearch:
             if found[0].size == 1 or isinstance(term, tree.HeadAggregate):
                 return []
         return found
-
-    def _added(self, row: Codes) -> Derivation | None:
-        """The derivation of a row that several rules add up, where this is the first of them."""
-        found = self._adding(row)
-        first = found[0].head if found else None
-        if first is None or (first.source, first.number) != (self.source, self.number):
-            return None
-        premises = dict.fromkeys(goal for each in found for goal in each.premises)
-        size = sum(each.size for each in found)
-        return Derivation(self, (), size, tuple(premises), tuple(found))
 
     def value(self, row: Codes, column: int) -> int:
         """The value in a column of a row that this head alone would give."""
@@ -408,7 +400,7 @@ def _as_sum(rule: CheckedRule, number: int, column: int) -> CheckedRule:
     term = head.args[column]
     if isinstance(term, CheckedHeadAggregate):
         return rule
-    type_ = rule.variables[term.variable].type if isinstance(term, Ref) else term.type
+    type_ = type_of(term, rule.variables)
     args = list(head.args)
     args[column] = CheckedHeadAggregate("sum", (term,), type_)
     heads = list(rule.heads)

@@ -13,7 +13,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from lftj.join.plan.variable_orders import bits, type_of, variables_of
+from lftj.join.plan.variable_orders import bits, variables_of
 from lftj.program.normal_form import (
     Apply,
     Expression,
@@ -23,6 +23,7 @@ from lftj.program.normal_form import (
     Value,
     is_null,
     not_null,
+    type_of,
 )
 from lftj.types import INT, code_of
 
@@ -102,13 +103,13 @@ def _reading(
     """
     if not _reads(side, variable) or _reads(other, variable):
         return None
-    if type_of(rule, side).name == "str" and not is_null(other):
+    if type_of(side, rule.variables).name == "str" and not is_null(other):
         return None
     if isinstance(side, Apply):
         if (
             side.type.optional
             or side.operator not in _OPPOSITE
-            or type_of(rule, side).name == "float"
+            or type_of(side, rule.variables).name == "float"
         ):
             return None
         if sum(_reads(each, variable) for each in side.args) != 1 or Ref(variable) not in side.args:

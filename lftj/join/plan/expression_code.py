@@ -8,9 +8,9 @@ from lftj.functions.nulls import KEEP_NULL, NO_NULL
 from lftj.join.kernels import operation_kernels as code
 from lftj.join.kernels.layout_kernels import LAST_BIT
 from lftj.join.plan.plan import Leveled
-from lftj.join.plan.variable_orders import type_of, variables_of
+from lftj.join.plan.variable_orders import variables_of
 from lftj.program.arithmetic import operator_may_fail
-from lftj.program.normal_form import Apply, Expression, Filter, Ref, Value, is_null
+from lftj.program.normal_form import Apply, Expression, Filter, Ref, Value, is_null, type_of
 from lftj.types import INT64_MAX, NULL_CODE, Type, code_range, encode_constant
 from lftj.types.dictionary import Dictionary
 
@@ -73,7 +73,7 @@ class ExpressionCode:
         operation = COMPARISONS[condition.operator]
         if operation < code.LESS or is_null(condition.right):
             pass
-        elif type_of(self._plan.rule, condition.left).name == "str":
+        elif type_of(condition.left, self._plan.rule.variables).name == "str":
             operation += code.TEXT_LESS - code.LESS
         self.words += [operation, code.END_CODE]
         return start
@@ -91,7 +91,7 @@ class ExpressionCode:
             self.words += [code.PUSH_CONSTANT, self.encode(expression)]
         else:
             # one operand or two: normalisation nests min and max of several in pairs
-            operand = type_of(self._plan.rule, expression.args[0])
+            operand = type_of(expression.args[0], self._plan.rule.variables)
             lifts = expression.type.optional and expression.operator not in KEEP_NULL
             lifted = code.LIFTED if lifts and expression.operator != NO_NULL else 0
             if (scaling := _scaling(expression, operand)) is not None:

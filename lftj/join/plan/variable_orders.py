@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterable, Sequence
 
 from lftj.program.normal_form import Apply, Expression, NormalRule, Ref
 from lftj.storage.relation import Order
-from lftj.types import Type
 
 
 def variables_of(expression: Expression) -> set[int]:
@@ -36,13 +35,6 @@ def numbers(variables: int) -> list[int]:
         found.append(lowest(variables))
         variables &= variables - 1
     return found
-
-
-def type_of(rule: NormalRule, expression: Expression) -> Type:
-    """The type of an expression's value."""
-    return (
-        rule.variables[expression.variable].type if isinstance(expression, Ref) else expression.type
-    )
 
 
 def once_bound(rule: NormalRule, tied: Collection[int]) -> Order:

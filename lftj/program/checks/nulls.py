@@ -41,7 +41,7 @@ from lftj.program.checks.null_terms import (
     needed,
     there,
 )
-from lftj.program.normal_form import Apply, Expression, Filter, Ref, RuleVariable, Value
+from lftj.program.normal_form import Apply, Expression, Filter, Ref, RuleVariable, Value, type_of
 from lftj.program.schema import Catalog
 from lftj.scantree.frozen import frozen
 from lftj.syntax.conditionals import is_made
@@ -416,7 +416,7 @@ class _Rule:
 
     # ── parts of these ────────────────────────────────────────────────────────────────────────────
     def _type(self, term: Expression) -> Type:
-        return self._variables[term.variable].type if isinstance(term, Ref) else term.type
+        return type_of(term, self._variables)
 
     def _name(self, ref: Ref) -> str:
         return self._variables[ref.variable].name

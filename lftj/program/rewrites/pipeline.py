@@ -25,7 +25,13 @@ from lftj.program.checked import (
     CheckedRule,
 )
 from lftj.program.monotone import FUNCTIONS
-from lftj.program.normal_form import FunctorRule, NormalRule, Ref, RelationSchema, RuleVariable
+from lftj.program.normal_form import (
+    FunctorRule,
+    NormalRule,
+    RelationSchema,
+    RuleVariable,
+    type_of,
+)
 from lftj.program.rewrites.aggregates import aggregates
 from lftj.program.rewrites.choices import choices
 from lftj.program.rewrites.computed_keys import computed_keys
@@ -75,8 +81,8 @@ def _counting(term: HeadTerm, variables: Sequence[RuleVariable]) -> HeadTerm:
     """The term, with `count()` in place of a count of values that are there in every row."""
     if not isinstance(term, CheckedHeadAggregate) or term.function not in COUNTS:
         return term
-    types = [variables[e.variable].type if isinstance(e, Ref) else e.type for e in term.args]
-    return term if any(type.optional for type in types) else replace(term, args=())
+    optional = any(type_of(each, variables).optional for each in term.args)
+    return term if optional else replace(term, args=())
 
 
 def _may_stand_in_cycle(head: CheckedHead) -> bool:

@@ -31,7 +31,7 @@ from lftj.program.arithmetic import may_fail
 from lftj.program.bindings import of_expressions, of_literals
 from lftj.program.checked import CheckedAtom, CheckedHeadAggregate
 from lftj.program.hidden import PART
-from lftj.program.normal_form import Apply, Expression, Filter, Ref
+from lftj.program.normal_form import Apply, Expression, Filter, Ref, type_of
 from lftj.program.rewrites.conjunct import Conjunct
 from lftj.program.rewrites.divided_body import DividedBody
 from lftj.program.rewrites.elimination_trees import Part, Total
@@ -171,9 +171,7 @@ class _Elimination:
         return _Value(base, factors, INT.or_null if null else INT)
 
     def _type(self, value: Expression) -> Type:
-        if isinstance(value, Ref):
-            return self._copied.draft.variables[value.variable].type
-        return value.type
+        return type_of(value, self._copied.draft.variables)
 
 
 def _is_exact(term: CheckedHeadAggregate) -> bool:
