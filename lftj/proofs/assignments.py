@@ -187,19 +187,15 @@ class AssignmentChecker:
     def _aggregated(self, row: Row, env: dict[str, Value], premises: Iterator[Premise]) -> None:
         head = self._world.head(self._rule, self._number)
         given = [
-            (place, term)
+            (term, row[place])
             for place, term in enumerate(self._head.terms)
             if not isinstance(term, tree.HeadAggregate)
         ]
-        key = tuple(row[place] for place, _ in given)
-        for place, term in given:
-            if not same(value_of(term, env), row[place]):
-                raise Wrong(f"{term} has another value")
         if self._head.relation in self._world.sums:
             self._alone(row)
         if not any(same_rows(row, each) for each in self._world.relations[self._head.relation]):
             raise Wrong("the group comes to another value")
-        envs = head.groups().get(key, [])
+        envs = head.groups().get(tuple(value for _, value in given), [])
         for place, term in enumerate(self._head.terms):
             if isinstance(term, tree.HeadAggregate):
                 premise = _next(premises)
@@ -207,7 +203,7 @@ class AssignmentChecker:
                     raise Wrong(f"it says nothing of {term}")
                 if not same(premise.value, row[place]):
                     raise Wrong(f"the value of {term} is another one")
-                self._group(term.function, term.args, self._rule.body, env, envs, premise)
+                self._group(term.function, term.args, self._rule.body, env, envs, premise, given)
 
     def _contributing(self, row: Row) -> list[tuple[tree.Rule, int, list[Env]]]:
         """The rules, each with the number of its head, that add to a row, with what they add."""
@@ -249,17 +245,14 @@ class AssignmentChecker:
 
     def part(self, row: Row, part: Part, column: int, envs: list[Env]) -> Value:
         """Check what this rule adds to a row, in all of these assignments; the value of it."""
-        terms = [(place, each) for place, each in enumerate(self._head.terms) if place != column]
-        env = self._env(part.bindings, {}, self._rule.body, tuple(each for _, each in terms))
-        for place, term in terms:
-            if not same(value_of(term, env), row[place]):
-                raise Wrong(f"{term} has another value")
+        keys = [(each, row[at]) for at, each in enumerate(self._head.terms) if at != column]
+        env = self._env(part.bindings, {}, self._rule.body, tuple(each for each, _ in keys))
         added, one = self._head.terms[column], tree.Constant(1)
         if isinstance(added, tree.HeadAggregate):
             added = added.args[0] if added.args else one
         group = Group(part.rule, part.value, part.size, part.shown)
         function = "count" if added is one else "sum"
-        self._group(function, (added,), self._rule.body, env, envs, group)
+        self._group(function, (added,), self._rule.body, env, envs, group, keys)
         if not same(fold("sum", [(value_of(added, each),) for each in envs], {}), part.value):
             raise Wrong(f"{part.rule} adds another value")
         return part.value
@@ -272,8 +265,11 @@ class AssignmentChecker:
         outer: Env,
         envs: Sequence[Env],
         group: Group,
+        keys: Sequence[tuple[tree.Term, Value]] = (),
     ) -> None:
-        """Check the size of a group, and that the assignments shown are of it, and matter most."""
+        """Check the size of a group, and that the assignments shown are of it, and matter most.
+        Terms of its key may be computed, of other values in each assignment.
+        """
         if group.size != len(envs):
             raise Wrong(f"the group of {group.literal} has {len(envs)} assignments")
         if len(set(group.shown)) < len(group.shown) or len(group.shown) > group.size:
@@ -281,6 +277,9 @@ class AssignmentChecker:
         weights = []
         for each in group.shown:
             env = self._env(each.bindings, outer, body)
+            for term, value in keys:
+                if not same(value_of(term, env), value):
+                    raise Wrong(f"{term} has another value")
             self._assignment(body, env, each.premises)
             weights += [value_of(arg, env) for arg in args[:1]]
         best = all(same(each, group.value) for each in weights)

@@ -8,13 +8,12 @@ aggregates to the assignments of their groups.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from lftj.engine.live import answer
-from lftj.engine.questions import question_body
 from lftj.engine.versions import State
 from lftj.errors import ExplanationError, LftjError, LimitError
 from lftj.explain.derivations.literals import rows_with
@@ -24,6 +23,7 @@ from lftj.proofs import (
     Absent,
     BaseChange,
     Group,
+    Part,
     Premise,
     Proof,
     Reason,
@@ -38,6 +38,7 @@ from lftj.proofs import (
     value_of,
 )
 from lftj.syntax import tree
+from lftj.syntax.depth import below
 
 if TYPE_CHECKING:
     from lftj.engine.live import Engine
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 _DEEPEST = 8
 """Bodies one below the other that are followed to base facts."""
 Values = tuple[tuple[str, Any], ...]
+Kind = TypeVar("Kind", tree.Negation, tree.Aggregate)
 
 
 class ChangeReasons:
@@ -85,8 +87,8 @@ class ChangeReasons:
             elif step.rule not in self._rules[id(lack)]:
                 verb = "added" if sign > 0 else "removed"
                 found.append(Reason(number, f"rule {verb}: {step.rule}"))
-            for absent in _absent(step.premises):
-                found += self._of_negation(number, absent, sign, depth)
+            for negation in self._conditions(step, have, tree.Negation):
+                found += self._of_negation(number, negation, sign, depth)
         last = len(proof.steps) - 1
         for others in (
             self._of_group(proof, last, have, lack, depth),
@@ -109,12 +111,19 @@ class ChangeReasons:
         return version.is_base(version.goal(relation, row))
 
     # ── premises ──────────────────────────────────────────────────────────────────────────────────
-    def _of_negation(self, number: int, absent: Absent, sign: int, depth: int) -> Iterator[Reason]:
+    def _conditions(self, step: Step, state: State, kind: type[Kind]) -> Iterator[Kind]:
+        """The negations or aggregates that a step rests on, with values for the variables that the
+        rule binds elsewhere.
+        """
+        if step.rule is not None:
+            rules = self._rules[id(state)]
+            yield from _conditions(rules, step.rule, step.premises, dict(step.bindings), kind)
+
+    def _of_negation(
+        self, number: int, literal: tree.Negation, sign: int, depth: int
+    ) -> Iterator[Reason]:
         """A negation that does not hold in the other version: rows that went, or that came."""
         have, lack = self._sides(-sign)  # of what is negated
-        (literal,) = question_body(absent.instance).literals
-        if not isinstance(literal, tree.Negation):
-            return
         matching = self._gained(literal.body, have, lack)
         if not matching:
             return
@@ -166,12 +175,10 @@ class ChangeReasons:
         if step.rule is None:
             return
         rule = self._rules[id(state)][step.rule]
-        if any(isinstance(term, tree.HeadAggregate) for term in rule.heads[step.head].terms):
-            yield instance(rule.body, dict(step.bindings))
-        for group in _groups(step.premises):
-            if "{" in group.literal:
-                (test,) = question_body(f"value = {group.literal}").literals
-                yield from (each.body for each in aggregates_of(test))
+        terms = rule.heads[step.head].terms
+        if any(isinstance(term, tree.HeadAggregate) for term in terms):
+            yield _group_body(rule.body, dict(step.bindings), zip(terms, step.row, strict=True))
+        yield from (each.body for each in self._conditions(step, state, tree.Aggregate))
 
     def _of_choice(self, proof: Proof) -> Iterator[Reason]:
         """Base facts below a row that was chosen among others, or not."""
@@ -275,13 +282,27 @@ class ChangeReasons:
                         yield BaseChange(sign, name, version.values(name, codes))
 
 
-def _absent(premises: tuple[Premise, ...]) -> Iterator[Absent]:
-    """The negations among premises, at any depth of branches and groups."""
+def _conditions(
+    rules: Mapping[str, tree.Rule],
+    rule: str,
+    premises: Iterable[Premise],
+    env: Mapping[str, Any],
+    kind: type[Kind],
+) -> Iterator[Kind]:
+    """The negations or aggregates of a rule that premises are about, at any depth of branches and
+    groups.
+    """
+    nodes = [node for node in below(rules[rule]) if isinstance(node, kind)] if rule in rules else []
     for premise in premises:
-        if isinstance(premise, Absent):
-            yield premise
-    for each in assignments_of(premises):
-        yield from _absent(each.premises)
+        if isinstance(premise, Absent | Group):
+            text = premise.instance if isinstance(premise, Absent) else premise.literal
+            instances = (instance(node, env) for node in nodes)
+            yield from islice((each for each in instances if str(each) == text), 1)
+        part = isinstance(premise, Part)
+        inner, outer = (premise.rule, dict(premise.bindings)) if part else (rule, env)
+        for each in assignments_of([premise]):
+            values = {**outer, **dict(each.bindings)}
+            yield from _conditions(rules, inner, each.premises, values, kind)
 
 
 def _unnamed(reasons: Iterator[Reason], known: list[Reason]) -> list[Reason]:
@@ -296,13 +317,23 @@ def _unnamed(reasons: Iterator[Reason], known: list[Reason]) -> list[Reason]:
     return found
 
 
-def _groups(premises: tuple[Premise, ...]) -> Iterator[Group]:
-    """The groups among premises, at any depth of branches and other groups."""
-    for premise in premises:
-        if isinstance(premise, Group):
-            yield premise
-    for each in assignments_of(premises):
-        yield from _groups(each.premises)
+def _group_body(
+    body: tree.Body, env: Mapping[str, Any], keys: Iterable[tuple[tree.Term, Any]]
+) -> tree.Body:
+    """The body of a group: with values for the variables of `env`, and what is computed of others
+    equal to the group's. A variable that is NULL stays, and is tested.
+    """
+    tests = [
+        tree.Comparison("is_null", each, each)
+        for each in (tree.Variable(name) for name, value in env.items() if value is None)
+    ]
+    tests += [
+        tree.Comparison("=", term, tree.Constant(value))
+        for term, value in keys
+        if isinstance(term, tree.Call | tree.Conditional) and value is not None
+    ]
+    known = {name: value for name, value in env.items() if value is not None}
+    return instance(replace(body, literals=(*body.literals, *tests)), known)
 
 
 def _with_names(body: tree.Body) -> tree.Body:

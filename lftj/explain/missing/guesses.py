@@ -19,7 +19,7 @@ from lftj.program import (
     RuleVariable,
     Value,
 )
-from lftj.types import DATE, FLOAT, INT, TIMESTAMP, UNSIGNED, Type, code_of
+from lftj.types import DATE, INT, NULL_CODE, TIMESTAMP, UNSIGNED, Type, code_of
 
 _ROWS, _ENVS = 4, 80
 """Rows that values are taken from, and assignments that are guessed for one atom."""
@@ -113,9 +113,10 @@ class Guesses:
         own = [code for other, code in self._own if other == type] if type in WHOLE else []
         if type in WHOLE:
             own += [code for each, code in env.items() if self._variables[each].type == type]
+        own = [code for code in own if code != NULL_CODE]
         near = [code + by for code in own for by in (1, -1) if self._is_value(type, code + by)]
         if type.name == "float":
-            near = [code for each in fitting for code in self._floats_beside(each)]
+            near = [code for each in fitting for code in self._floats_beside(type, each)]
         solved = [
             code
             for each in self._equations
@@ -133,9 +134,11 @@ class Guesses:
             return False
         return True
 
-    def _floats_beside(self, code: int) -> list[int]:
-        value = self._version.decode(FLOAT, code)
-        return [self._version.encode(FLOAT, value + by) for by in (1.0, -1.0)]
+    def _floats_beside(self, type: Type, code: int) -> list[int]:
+        value = self._version.decode(type, code)
+        if value is None:
+            return []
+        return [self._version.encode(type, value + by) for by in (1.0, -1.0)]
 
     def _default(self, type: Type) -> int:
         return self._version.encode(type, "") if type.name == "str" else 0

@@ -17,7 +17,7 @@ from lftj.explain.derivations.derivations import (
 from lftj.explain.derivations.version import Version
 from lftj.explain.present.proof_search import Node
 from lftj.explain.present.rivals import Rivals
-from lftj.program import CheckedAggregate, term_names, user_name
+from lftj.program import CheckedAggregate, user_name
 from lftj.proofs import (
     Absent,
     Assignment,
@@ -78,12 +78,7 @@ class Narrator:
         (column,) = {*range(len(goal.row))}.difference(head.columns)
         rule = head.rule.rule
         terms = [each for at, each in enumerate(rule.heads[head.number].terms) if at != column]
-        names = {each.name for term in terms for each in _variables(term)}
-        outer = tuple(
-            pair
-            for pair in _Telling(self, head, shown[0]).bindings(head.own_variables)
-            if pair[0] in names
-        )
+        outer = self._of_group(head, shown[0], terms)
         type_ = self._version.schema(goal.relation).columns[column][1]
         value = self._version.decode(type_, head.value(goal.row, column))
         listed = tuple(self._shown(head, each, outer) for each in shown)
@@ -94,12 +89,7 @@ class Narrator:
     ) -> tuple[Bindings, tuple[Premise, ...]]:
         """The variables of the group with their values, and a premise for each aggregate."""
         head, first = derivation.head, derivation.found[0][0]
-        names = {arg.name for term in _plain_terms(head) for arg in _variables(term)}
-        outer = tuple(
-            pair
-            for pair in _Telling(self, head, first).bindings(head.own_variables)
-            if pair[0] in names
-        )
+        outer = self._of_group(head, first, _plain_terms(head))
         size = head.size(goal.row) if head.extreme else derivation.size
         shown = iter(derivation.found)
         terms = head.rule.rule.heads[head.number].terms
@@ -113,6 +103,14 @@ class Narrator:
             for term, value in zip(terms, values, strict=True)
             if isinstance(term, tree.HeadAggregate)
         )
+
+    def _of_group(self, head: HeadSearch, found: Found, terms: Sequence[tree.Term]) -> Bindings:
+        """The variables that are terms of a group, which have one value in all its assignments; a
+        computed term may have its value by others in each.
+        """
+        names = {term.name for term in terms if isinstance(term, tree.Variable)}
+        telling = _Telling(self, head, found)
+        return tuple(pair for pair in telling.bindings(head.own_variables) if pair[0] in names)
 
     def _shown(self, head: HeadSearch, found: Found, outer: Bindings) -> Assignment:
         telling = _Telling(self, head, found)
@@ -233,7 +231,3 @@ class _Telling:
 def _plain_terms(head: HeadSearch) -> list[tree.Term]:
     terms = head.rule.rule.heads[head.number].terms
     return [term for term in terms if not isinstance(term, tree.HeadAggregate)]
-
-
-def _variables(term: tree.Term) -> list[tree.Variable]:
-    return list(term_names(term).values())

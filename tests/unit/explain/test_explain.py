@@ -199,3 +199,34 @@ def test_a_large_group_is_not_gone_through_row_by_row() -> None:
         assert len(proof) == len(shown) + 1
     (row,) = workspace["c"].fetchall()
     assert len(workspace.explain("c", row)) == 4
+
+
+def test_groups_whose_keys_are_computed() -> None:
+    """Assignments of one group may differ in each variable of its key."""
+    workspace = lftj.connect()
+    workspace.add_rules("""
+        .decl a(x: number, y: number)  .decl b(x: number, y: number)
+        .decl by_sum(k: number, n: number)  .decl by_ten(k: number, n: number)
+        .decl greater(k: number?, n: number)  .decl both(k: number, n: number)
+        by_sum(x + y, count()) :- a(x, y).
+        by_ten(x / 10, sum(x)) :- a(x, _).
+        greater(max(x, y), max(z)) :- a(x, z), (b(z, y))?.
+        both(x - y, sum(x)) :- a(x, y).
+        both(x - y, sum(y)) :- b(x, y).
+    """)
+    facts = {"a": [(1, 2), (2, 1), (11, 3), (12, 2), (13, 1)], "b": [(1, 4), (12, 11), (5, 4)]}
+    for name, rows in facts.items():
+        workspace.load(name, rows)
+    for view in ("by_sum", "by_ten", "greater", "both"):
+        for row in workspace[view].fetchall():
+            proof = workspace.explain(view, row)
+            lftj.check_proof(proof, facts)
+    proof = workspace.explain("by_sum", (3, 2))
+    assert sorted(str(proof).splitlines()[1:]) == [
+        "      a(1, 2)  base fact",
+        "      a(2, 1)  base fact",
+        "    with x = 1, y = 2",
+        "    with x = 2, y = 1",
+        "  by by_sum(x + y, count()) :- a(x, y).",
+        "  count() = 2, over 2 assignments",
+    ]

@@ -243,3 +243,29 @@ def there(workspace: lftj.Workspace, view: str, row: list[int], taken_back: set[
     found = tuple(row) in workspace[view].fetchall()
     changed_by(workspace, taken_back)
     return found
+
+
+def test_null_in_negations_and_groups() -> None:
+    workspace = lftj.connect()
+    workspace.add_rules("""
+        .decl b(x: number, y: number?)  .decl n(x: number)  .decl c(x: number, y: number?)
+        .decl free(x: number, y: number?)  .decl few(y: number?, n: number)
+        .decl tens(k: number, n: number)
+        free(x, y) :- b(x, y), !n(y).
+        few(y, sum(m)) :- b(_, y), m = count : { c(z, u), u < y }.
+        tens(x / 10, count()) :- b(x, _).
+    """)
+    workspace.load("n", [(2,)])
+    workspace.load("c", [(1, 1), (2, None)])
+    with workspace.transaction() as tx:
+        tx.insert("b", [(1, None), (2, 2), (3, 3), (12, 5)])
+    assert changes(tx.explain_change("free", (1, None))) == ["+b(1, NULL)"]
+    assert changes(tx.explain_change("few", (None, 0))) == ["+b(1, NULL)"]
+    with workspace.transaction() as tx:
+        tx.delete("n", [(2,)])
+        tx.insert("b", [(4, None), (14, 2), (15, 3)])
+    assert changes(tx.explain_change("free", (2, 2))) == ["−n(2)"]
+    assert changes(tx.explain_change("free", (4, None))) == ["+b(4, NULL)"]
+    assert changes(tx.explain_change("tens", (1, 3))) == ["+b(14, 2)", "+b(15, 3)"]
+    assert changes(tx.explain_change("tens", (0, 3))) == ["+b(4, NULL)"]
+    assert not workspace.verify()

@@ -307,3 +307,16 @@ def test_a_functor_that_fails_for_the_text_of_a_row() -> None:
     )
     assert workspace.why_not("v", ("zz", 3)).fixes == ()
     assert fixes(workspace.why_not("v", ("4", 4))) == ['+e("4")']
+
+
+def test_a_gap_beside_optional_floats() -> None:
+    workspace = lftj.connect()
+    workspace.add_rules("""
+        .decl f(x: number, y: float?)  .decl s(x: number?)  .decl v(a: float?, b: number?)
+        v(median(x), max(z)) :- f(1, y), s(x), f(z, _), coalesce(y, 1.0) > 0.0.
+    """)
+    workspace.load("f", [(1, None), (0, 1.0)])
+    workspace.load("s", [(5,), (None,)])
+    answer = workspace.why_not("v", (None, 1))
+    assert "it would be there with\n    −s(5)" in str(answer)
+    assert str(workspace.why_not("v", (5.5, 1)))
