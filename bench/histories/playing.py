@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+import lftj
 from bench.figure import require_equal
 from bench.histories.facts import Subject
 from bench.histories.kinds import KINDS, LOCKED, Step
@@ -17,6 +19,8 @@ LONG_ENOUGH = {"s": 0.0, "m": 0.05, "l": 0.05}
 """Seconds of an evaluation from which on its ratios count. Smaller ones tell of fixed costs."""
 HOPELESS = 8.0
 """Times the least time of any way, and two seconds, after which a way takes no further changes."""
+MEMORY = 8 << 30
+"""Bytes that a commit may take. A way by itself may need all derivations of a relation at once."""
 
 
 class Taken(NamedTuple):
@@ -57,7 +61,14 @@ def play(subject: Subject, history: str, size: str, ways: Sequence[str]) -> Iter
 
 def _taken(step: Step, players: Sequence[Player]) -> Iterator[tuple[str, float]]:
     for player in players:
-        seconds = player.play(step.change)
+        try:
+            with player.workspace.limits(memory=MEMORY):
+                seconds = player.play(step.change)
+        except lftj.LimitError:
+            if player.way in (OURS, ANEW):
+                raise
+            player.seconds = math.inf  # it takes no further changes
+            continue
         if step.kind:
             yield player.way, seconds
 
