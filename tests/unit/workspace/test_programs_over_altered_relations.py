@@ -92,3 +92,49 @@ def test_what_no_program_has_is_checked(opened: Any) -> None:
         with pytest.raises(LftjError):
             ws.program(LAND, name="other")
         assert list(ws["l"]) == [("FR",)]
+
+
+@pytest.mark.parametrize(
+    "altered", [{"rename": {"v": "w"}}, {"add": {"d": int | None}}, {"key": None}]
+)
+@pytest.mark.parametrize("with_a_rule", [False, True])
+def test_views_that_share_a_group_go_on_together(
+    altered: dict[str, Any], with_a_rule: bool
+) -> None:
+    workspace = lftj.connect()
+    workspace.add_rules("""
+        .decl a(k: number, g: symbol, v: number) key(k)
+        .decl c(g: symbol, s: number)  .decl q(g: symbol, n: number)  .decl m(g: symbol, n: float)
+        c(g, sum(v)) :- a(_, g, v).
+        q(g, count()) :- a(_, g, v).
+    """)
+    workspace.load("a", [(1, "x", 7)])
+    workspace.alter("a", **altered)
+    rest = (None,) if "add" in altered else ()
+    with workspace.transaction() as tx:
+        tx.insert("a", [(2, "x", 5, *rest)])
+        if with_a_rule:
+            tx.add_rules(f"m(g, mean(v)) :- a(_, g, v{', _' if rest else ''}).")
+    assert workspace["c"].fetchall() == [("x", 12)]
+    assert workspace["q"].fetchall() == [("x", 2)]
+    workspace.load("a", [(3, "y", 1, *rest)])
+    assert workspace["q"].fetchall() == [("x", 2), ("y", 1)]
+    assert not workspace.verify()
+
+
+def test_views_that_share_a_group_after_a_cycle_that_went() -> None:
+    workspace = lftj.connect()
+    workspace.add_rules("""
+        .decl e(x: number, y: number)  .decl p(x: number, y: number)
+        .decl c(x: number, n: number)  .decl q(x: number, n: number)
+        p(x, y) :- e(x, y).
+        c(x, max(y)) :- p(x, y), x < y.
+        q(x, min(y)) :- p(x, y), x < y.
+    """)
+    back = workspace.add_rules("p(x, y) :- c(x, _), q(y, _).")[0]
+    workspace.load("e", [(1, 2), (1, 3)])
+    workspace.remove_rule(back)
+    workspace.load("e", [(1, 4)])
+    assert workspace["c"].fetchall() == [(1, 4)]
+    assert workspace["q"].fetchall() == [(1, 2)]
+    assert not workspace.verify()
