@@ -105,10 +105,14 @@ TYPED_CONSTANTS = frozenset({"date", "timestamp", "decimal"})
 AGGREGATE_WORDS = frozenset(name for name, each in AGGREGATES.items() if each.word)
 """Aggregates of bodies whose names mean nothing else where a term may stand."""
 
-WORDS_OF_NULL = frozenset({"NULL", "None"})
+WORDS_OF_NULL = frozenset({"NULL", "Null", "null", "None", "NaN", "nan"})
 """Names of a value that is missing in other languages, which no variable may have."""
+WORDS_OF_TRUTH = frozenset({"True", "TRUE", "False", "FALSE"})
+"""Names that truth values have in other languages; here they are `true` and `false`."""
 RESERVED_VARIABLES = (
-    AGGREGATE_WORDS | frozenset(WORD_FUNCTORS) | WORDS_OF_NULL | {"true", "false", "nil", "_"}
+    (AGGREGATE_WORDS | frozenset(WORD_FUNCTORS) | {"true", "false", "nil", "_"})
+    | WORDS_OF_NULL
+    | WORDS_OF_TRUTH
 )
 """Names that no variable may have, because the text could not be read back."""
 

@@ -126,6 +126,9 @@ class TermActions(Phrases):
                     span,
                     "write is_null(x) of the variable in its place, or !is_null(x)",
                 )
+            elif name in functors.WORDS_OF_TRUTH:
+                value = name.lower()
+                self.problem(f"`{name}` would be a variable here", span, f"write `{value}`")
             else:
                 self.problem(
                     f"`{name}` is a word of the language",

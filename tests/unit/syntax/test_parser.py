@@ -420,3 +420,15 @@ def test_deep_nesting_is_an_error(text: str):
 def test_parentheses_alone_are_not_nesting():
     assert body("(" * 5000 + "b(x)" + ")" * 5000) == (B_X,)
     assert term("(" * 5000 + "y" + ")" * 5000) == Y
+
+
+@pytest.mark.parametrize(
+    ("word", "remedy"),
+    [("null", "is_null"), ("None", "is_null"), ("nan", "is_null"), ("True", "`true`")],
+)
+def test_constants_of_other_languages_are_no_variables(word: str, remedy: str) -> None:
+    with pytest.raises(ProgramErrors) as caught:
+        parse(f"v(x) :- o(x, c), c = {word}.")
+    (error,) = caught.value.errors
+    assert error.code == "E100"
+    assert remedy in str(error.hint)
