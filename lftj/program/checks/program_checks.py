@@ -113,11 +113,6 @@ class FactReader:
                 f'write "{name}" in quotes for a string, or give the rule a body that binds '
                 f"`{name}`"
             )
-            hint = (
-                f"write {name.lower()}, in small letters"
-                if name.lower() in ("true", "false")
-                else hint
-            )
             message = f"variable `{name}` in a fact of `{head.relation}`: facts have constants only"
             errors.append(
                 UnsafeRuleError(message, code="E145", span=variable.span or head.span, hint=hint)
