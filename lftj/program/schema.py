@@ -24,7 +24,7 @@ from lftj.program.normal_form import RelationSchema
 from lftj.scantree.frozen import frozen
 from lftj.syntax import functors, tree
 from lftj.syntax.user_function import UserFunction, same_code
-from lftj.types import Role, Source, Type, parse_type, without_mark
+from lftj.types import MAX_DECIMAL_PRECISION, Role, Source, Type, decimal, parse_type, without_mark
 
 _Value = TypeVar("_Value")
 _TYPE_NAMES = ("int", "float", "str", "bool", "date", "timestamp")
@@ -392,8 +392,17 @@ def _kinds_after(
     if alteration.kind == "rename":
         known[alteration.to] = known.pop(alteration.column)
     elif alteration.kind == "retype":
-        known[alteration.column] = str(alteration.type)
-    return tuple(known.get(name, str(type)) for name, type in schema.columns)
+        known.pop(alteration.column)
+    return tuple(known.get(name) or kind_name(type) for name, type in schema.columns)
+
+
+def kind_name(type: Type) -> str:
+    """The name of a built-in type that all its columns share: an optional one is of the type that
+    its values have, and decimals are of one type when their scale is one.
+    """
+    if type.name == "decimal":
+        return str(decimal(MAX_DECIMAL_PRECISION, type.scale or 0))
+    return str(type.required)
 
 
 def _left(names: Mapping[str, _Value], gone: Collection[str]) -> dict[str, _Value]:

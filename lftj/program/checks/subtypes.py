@@ -17,10 +17,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from lftj.errors import LftjError, Span, TypeClashError
 from lftj.functions.aggregates import AGGREGATES, EXTREMES
-from lftj.program.schema import Catalog
+from lftj.program.schema import Catalog, kind_name
 from lftj.program.scope import negated_atom, user_name
 from lftj.syntax import tree
-from lftj.types import MAX_DECIMAL_PRECISION, Type, decimal, without_mark
+from lftj.types import Type, without_mark
 
 Names = frozenset[str]
 Above = Mapping[str, Names]
@@ -68,17 +68,12 @@ def types_above(
 
 def kind_of(name: str, types: Mapping[str, Type]) -> str:
     """The type of a column that is declared as `name`: that of a program, or a built-in one under
-    the name that all its names share. Decimals are of one type when their scale is one. An optional
-    column is of the type that its values have.
+    the name that all its names share.
     """
     if name in types:
         return name
-    if base := without_mark(name):
-        return kind_of(base, types)
-    known = Catalog().type(name)
-    if known.name == "decimal":
-        known = decimal(MAX_DECIMAL_PRECISION, known.scale or 0)
-    return str(known)
+    base = without_mark(name)
+    return kind_of(base, types) if base else kind_name(Catalog().type(name))
 
 
 def as_defined(alias: tree.TypeAlias, types: Mapping[str, Type]) -> tree.TypeAlias:

@@ -138,3 +138,25 @@ def test_views_that_share_a_group_after_a_cycle_that_went() -> None:
     assert workspace["c"].fetchall() == [(1, 4)]
     assert workspace["q"].fetchall() == [(1, 2)]
     assert not workspace.verify()
+
+
+@pytest.mark.parametrize(
+    ("altered", "declared"),
+    [
+        ({"add": {"d": "str?"}}, "c: number, d: symbol?"),
+        ({"add": {"d": "decimal(9, 2)?"}}, "c: number, d: decimal(9, 2)?"),
+        ({"retype": {"c": "int?"}}, "c: number?"),
+    ],
+)
+def test_a_text_may_declare_what_an_alteration_made(
+    altered: dict[str, Any], declared: str, tmp_path: Path
+) -> None:
+    workspace = lftj.connect(tmp_path / "w")
+    workspace.program(".decl o(k: number, c: number)")
+    workspace.load("o", [(1, 2)])
+    workspace.alter("o", **altered)
+    workspace.program(f".decl o(k: number, {declared})  .decl v(k: number)  v(k) :- o(k=k).")
+    workspace.close()
+    with lftj.connect(tmp_path / "w") as again:
+        again.add_rules(f".decl o(k: number, {declared})")
+        assert again["v"].fetchall() == [(1,)]
