@@ -11,7 +11,7 @@ order:
 | `TOTAL` of int, decimal | the exact total: ±value | `integer_sum` | `integer_sum` |
 | `TOTAL` of float | the exact total: ±value | `float_sum` | `float_sum` |
 | `LEAST`, `GREATEST` | rows (group, value), counted | `aggregate` | `ordered_rows` |
-| the same, of many rows | results, until one is erased | `grouping` | `unordered_extremes` |
+| ends by keys too, of many rows | ends, until one is erased | `grouping` | `unordered_extremes` |
 | `TEXTS` | rows (group, keys, text), counted | `concatenation` | `ordered_rows`, `scans` |
 | `ORDERED` | rows (group, keys, value), counted | `in_order` | `ordered_rows` |
 | `FOLD`, a user's, with an inverse | a total | `user`, `built_in` | `user_totals` |

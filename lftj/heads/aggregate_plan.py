@@ -3,8 +3,8 @@
 can.
 
 The groups' tree holds per group η, then the published result of every call but `count`, then what
-exact integer totals keep there, then for each list of optional columns the number of assignments
-that have values in them, which `count(x)` publishes.
+exact integer totals and extremes by keys keep there, then for each list of optional columns the
+number of assignments that have values in them, which `count(x)` publishes.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ from dataclasses import replace
 from lftj.functions.aggregates import AGGREGATES, COUNTS, EXTREMES, TOTALS
 from lftj.heads.aggregate_shape import AggregateShape, CallShape, Surroundings
 from lftj.heads.built_in import fold_of
+from lftj.heads.ends import ordered_args
 from lftj.heads.float_sum import FloatTotals
 from lftj.heads.in_order import reading
 from lftj.heads.integer_sum import IntegerTotals
 from lftj.heads.kept import Kept
-from lftj.heads.ordered_rows import OrderedRows, ordered_args
+from lftj.heads.ordered_rows import OrderedRows
 from lftj.heads.scans import Concatenation, Fold, Scan
-from lftj.heads.unordered_extremes import UnorderedExtremes
+from lftj.heads.unordered_extremes import UnorderedExtremes, unordered_extremes
 from lftj.heads.user_totals import UserTotals
 from lftj.scantree import Arena
 from lftj.scantree.frozen import frozen
@@ -60,7 +61,7 @@ def plan_aggregates(
     shape: AggregateShape, arena: Arena, surroundings: Surroundings, *, ordered: bool = True
 ) -> AggregatePlan:
     """The states for a head. O(calls²). Not `ordered`: no rows are put in order for extremes of
-    what is no text.
+    what is no text, by themselves or by keys.
     """
     published: list[int] = []
     width = 1
@@ -72,7 +73,10 @@ def plan_aggregates(
     _plan_float_totals(shape, arena, serving)
     _plan_user_totals(shape, arena, surroundings, serving)
     if not ordered:
-        _plan_unordered_extremes(shape, published, serving)
+        calls = [*zip(shape.calls, published, strict=True)]
+        for state, mine in unordered_extremes(calls, width):
+            width += len(state.columns)
+            serving.update(dict.fromkeys(mine, state))
     _plan_ordered_rows(shape, arena, surroundings, serving)
     kept = list({id(state): state for state in serving.values()}.values())
     places = {id(state): number for number, state in enumerate(kept)}
@@ -98,6 +102,11 @@ def plan_aggregates(
         texts,
         _by_groups(shape, kept),
     )
+
+
+def own_columns(state: Kept) -> tuple[int, ...]:
+    """The value columns of the groups' tree that a state has to itself."""
+    return state.columns if isinstance(state, (IntegerTotals, UnorderedExtremes)) else ()
 
 
 def _by_groups(shape: AggregateShape, kept: Sequence[Kept]) -> bool:
@@ -155,18 +164,6 @@ def _plan_user_totals(
             serving[call] = UserTotals.empty(
                 arena, call, aggregate, surroundings.dictionary, max(1, shape.width)
             )
-
-
-def _plan_unordered_extremes(
-    shape: AggregateShape, published: Sequence[int], serving: _KeptBy
-) -> None:
-    calls: dict[int, list[CallShape]] = {}
-    for call in shape.calls:
-        if call.function in EXTREMES and call.types[0].name != "str":
-            calls.setdefault(call.args[0], []).append(call)
-    for arg, mine in calls.items():
-        columns = {call.function: published[shape.calls.index(call)] for call in mine}
-        serving.update(dict.fromkeys(mine, UnorderedExtremes(arg, columns)))
 
 
 def _plan_ordered_rows(

@@ -15,10 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lftj.heads.aggregate_plan import AggregatePlan, plan_aggregates
+from lftj.heads.aggregate_plan import AggregatePlan, own_columns, plan_aggregates
 from lftj.heads.aggregate_shape import AggregateShape, HeadColumns, Surroundings
 from lftj.heads.changes import by_groups, divided, net_changes
-from lftj.heads.integer_sum import IntegerTotals
 from lftj.heads.kept import GroupChange, GroupTotals, Kept, Work
 from lftj.heads.ordered_rows import OrderedRows
 from lftj.heads.support import too_many
@@ -210,9 +209,7 @@ class AggregateState:
         plan, width = self.plan, self.shape.width
         parts = {args: Valued.of(change, args, at, width) for args, at in plan.valued.items()}
         advances = [
-            parts[args].advanced(state, state.columns if isinstance(state, IntegerTotals) else ())
-            if args
-            else state.advanced(change)
+            parts[args].advanced(state, own_columns(state)) if args else state.advanced(change)
             for state, args in zip(self.kept, plan.sees, strict=True)
         ]
         results: list[np.ndarray] = []

@@ -14,8 +14,9 @@ from dataclasses import field
 
 import numpy as np
 
-from lftj.functions.aggregates import EXTREMES, GREATEST, TOTALS
+from lftj.functions.aggregates import TOTALS
 from lftj.heads.aggregate_shape import AggregateShape
+from lftj.heads.ends import End, end_of
 from lftj.heads.grouping_kernels import (
     add_extremes,
     add_floats,
@@ -26,6 +27,7 @@ from lftj.heads.grouping_kernels import (
 from lftj.heads.integer_sum import Totals, grouped_totals
 from lftj.heads.kept import Bag, GroupTotals
 from lftj.heads.support import too_many
+from lftj.heads.valued import rows_with_values
 from lftj.heads.waiting_rows import ONCE
 from lftj.scantree.columns import as_matrix
 from lftj.scantree.frozen import record
@@ -33,14 +35,12 @@ from lftj.scantree.rows import equal_runs, locate, union
 from lftj.storage.delta import Columns
 from lftj.types import NULL_CODE, floats_to_codes
 
-Call = tuple[str, int]
-"""Totals of a column of the assignments: `integers`, `floats` or the name of an extreme, and the
-column.
+Total = tuple[str, int] | End
+"""Totals of a column of the assignments, `integers` or `floats` and the column; or the row at an
+end.
 """
 
 _INT64_MIN, _INT64_MAX = -(2**63), 2**63 - 1
-_INITIALLY = {name: _INT64_MIN if name in GREATEST else _INT64_MAX for name in EXTREMES}
-"""The extremes of nothing, which no value changes."""
 _SHORT = 2**31
 """Values nearer to 0 add up in an int64, 2³² of them."""
 
@@ -51,21 +51,23 @@ class StateLayout:
     """
 
     def __init__(self, shape: AggregateShape):
-        kept: dict[Call, None] = {}
+        kept: dict[Total, tuple[int, ...]] = {}
         for call in shape.calls:
             if call.function in TOTALS:
                 kind = "floats" if call.types[0].name == "float" else "integers"
-                kept[kind, call.args[0]] = None
-            elif call.function in EXTREMES:
-                kept[call.function, call.args[0]] = None
+                kept[kind, call.args[0]] = call.optional
+            elif (end := end_of(call)) is not None:
+                kept[end] = call.optional
+        self.optional = kept
+        """By total, the columns with whose NULL an assignment has no part in it."""
         self.width = shape.width
         """Columns of a group."""
-        self.places: dict[Call, int] = {}
+        self.places: dict[Total, int] = {}
         """The first word of each total."""
         words = [0]
         for call in kept:
             self.places[call] = len(words)
-            words += [_INITIALLY[call[0]]] if call[0] in _INITIALLY else [0, 0]
+            words += _of_nothing(call) if isinstance(call, End) else [0, 0]
         optional = dict.fromkeys(call.optional for call in shape.calls if call.optional)
         self.missing = {columns: len(words) + place for place, columns in enumerate(optional)}
         """The word of each number of assignments with NULL."""
@@ -149,11 +151,14 @@ class GroupStates:
         counts = np.ascontiguousarray(counts)
         self._count(places, counts)
         times = None if counts is ONCE else counts
-        for (column,), at in self.layout.missing.items():
-            codes = np.ascontiguousarray(columns[column])
+        for optional, at in self.layout.missing.items():
+            codes = np.ascontiguousarray(_missing([columns[column] for column in optional]))
             add_missing(places, codes, counts, self.words, len(self.layout.fresh), at)
-        for call, at in self.layout.places.items():
-            self._add(call, at, places, np.ascontiguousarray(columns[call[1]]), times)
+        for total, at in self.layout.places.items():
+            if isinstance(total, End):
+                self._add_end(total, at, places, columns)
+            else:
+                self._add(total, at, places, np.ascontiguousarray(columns[total[1]]), times)
 
     def take(self, other: GroupStates, places: np.ndarray) -> None:
         """Add the states of another's groups, in the order in which it has them, to these."""
@@ -161,14 +166,15 @@ class GroupStates:
         self._count(places, states[:, 0].copy())
         for call, at in self.layout.places.items():
             first = states[:, at].copy()
-            if call[0] == "integers":
+            if isinstance(call, End):
+                ends = np.ascontiguousarray(states[:, at : at + len(call.args)].T)
+                add_extremes(places, ends, self.words, len(self.layout.fresh), at, call.greatest)
+            elif call[0] == "integers":
                 self._add_totals(at, places, _totals(first, states[:, at + 1]))
-            elif call[0] == "floats":
+            else:
                 for words in (first, states[:, at + 1]):
                     codes = floats_to_codes(words.copy().view(np.float64))
                     self._add(call, at, places, codes, None)
-            else:
-                self._add(call, at, places, first, None)
         for at in self.layout.missing.values():
             add_times(places, states[:, at].copy(), self.words, len(self.layout.fresh), at)
         self._take_aside(other, places)
@@ -188,7 +194,7 @@ class GroupStates:
 
     def _add(
         self,
-        call: Call,
+        call: tuple[str, int],
         at: int,
         places: np.ndarray,
         values: np.ndarray,
@@ -200,9 +206,7 @@ class GroupStates:
         if null and counts is not None:
             there = values != NULL_CODE
             places, values, counts = places[there], values[there], counts[there]
-        if kind in _INITIALLY:
-            add_extremes(places, values, words, stride, at, null, kind in GREATEST)
-        elif kind == "integers" and counts is not None:
+        if kind == "integers" and counts is not None:
             rows = np.arange(len(values))
             self._add_totals(at, places, grouped_totals(values, counts, rows))
         elif kind == "integers":
@@ -216,6 +220,17 @@ class GroupStates:
             if many := int(add_floats(places, values, words, stride, at, null, left)):
                 rows = left[:many]
                 self.aside[call].add(places[rows], values[rows], np.ones(many, np.int64))
+
+    def _add_end(
+        self, end: End, at: int, places: np.ndarray, columns: Sequence[np.ndarray]
+    ) -> None:
+        """Let rows be the ends of their groups; those with NULL have no part in it."""
+        rows = as_matrix([columns[arg] for arg in end.args], len(end.args))
+        if optional := self.layout.optional[end]:
+            there = rows_with_values([columns[column] for column in optional])
+            if not there.all():
+                places, rows = places[there], np.ascontiguousarray(rows[:, there])
+        add_extremes(places, rows, self.words, len(self.layout.fresh), at, end.greatest)
 
     def _add_totals(self, at: int, places: np.ndarray, totals: Totals) -> None:
         """Add totals to groups: high · 2⁶³ is (high // 2) · 2⁶⁴, and 2⁶³ where it is odd, which is
@@ -294,19 +309,31 @@ class GroupStates:
         states = self.states
         integers: dict[int, tuple[np.ndarray, np.ndarray]] = {}
         floats: dict[int, Bag] = {}
-        extremes: dict[Call, np.ndarray] = {}
+        extremes: dict[End, Columns] = {}
         for call, at in self.layout.places.items():
             first = states[:, at].copy()
-            if call[0] == "integers":
+            if isinstance(call, End):
+                extremes[call] = [states[:, at + n].copy() for n in range(len(call.args))]
+            elif call[0] == "integers":
                 integers[call[1]] = _totals(first, states[:, at + 1])
-            elif call[0] == "floats":
-                floats[call[1]] = _bag(first, states[:, at + 1].copy(), self.aside[call])
             else:
-                extremes[call] = first
+                floats[call[1]] = _bag(first, states[:, at + 1].copy(), self.aside[call])
         groups = self.groups if self.layout.width else np.zeros((1, self.count), np.int64)
         sizes = states[:, 0].copy()
         values = {columns: sizes - states[:, at] for columns, at in self.layout.missing.items()}
         return GroupTotals(groups, sizes, integers, floats, extremes, values)
+
+
+def _of_nothing(end: End) -> list[int]:
+    """The end of no rows, which every row takes the place of."""
+    return [_INT64_MIN if end.greatest else _INT64_MAX] * len(end.args)
+
+
+def _missing(columns: Sequence[np.ndarray]) -> np.ndarray:
+    """Codes of rows, of which those with NULL in one of the columns have it."""
+    if len(columns) == 1:
+        return columns[0]
+    return np.where(rows_with_values(columns), 0, NULL_CODE)
 
 
 def _is_short(values: np.ndarray) -> bool:

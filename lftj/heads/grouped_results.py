@@ -7,8 +7,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from lftj.functions.aggregates import COUNTS, EXTREMES, TOTALS
+from lftj.functions.aggregates import COUNTS, TOTALS
 from lftj.heads.aggregate_shape import AggregateShape, CallShape
+from lftj.heads.ends import end_of
 from lftj.heads.float_sum import float_results, grouped_sums
 from lftj.heads.integer_sum import Totals, integer_results
 from lftj.heads.kept import GroupTotals
@@ -27,10 +28,7 @@ def totalled(shape: AggregateShape) -> bool:
     """Test for a head whose results `Grouping` finds, with the extremes of codes that stand in
     order.
     """
-    return all(
-        call.function in _ADDITIVE or (call.function in EXTREMES and call.types[0].name != "str")
-        for call in shape.calls
-    )
+    return all(call.function in _ADDITIVE or end_of(call) is not None for call in shape.calls)
 
 
 def results(totals: GroupTotals, shape: AggregateShape, name: Callable[[int], str]) -> Columns:
@@ -52,9 +50,9 @@ def _of_all(
 ) -> np.ndarray:
     if call.function in COUNTS:
         return counts
+    if (end := end_of(call)) is not None:
+        return totals.extremes[end][end.args.index(call.args[0])]
     (arg,) = call.args
-    if call.function in EXTREMES:
-        return totals.extremes[call.function, arg]
     if call.types[0].name == "float":
         return float_results(*grouped_sums(*totals.floats[arg]), call, counts, name)
     return integer_results(Totals(*totals.integers[arg]), call, counts, name)

@@ -130,15 +130,17 @@ def add_floats(places, codes, states, stride, at, null, left):
 
 
 @compiled
-def add_extremes(places, codes, states, stride, at, null, greatest):
-    """Make a word of each row's group the least, or greatest, of itself and the row's code. `null`:
-    as above.
+def add_extremes(places, rows, states, stride, at, greatest):
+    """Make the words of each row's group the least, or greatest, of themselves and the row, which
+    has its columns in the lines of `rows`.
     """
+    width = rows.shape[0]
     for row in range(places.size):
-        code = load(codes, row)
-        if null and code == _NULL:
-            continue
         place = load(places, row) * stride + at
-        before = load(states, place)
-        if (code > before) if greatest else (code < before):
-            store(states, place, code)
+        for line in range(width):
+            code, before = rows[line, row], load(states, place + line)
+            if code != before:
+                if (code > before) == greatest:
+                    for other in range(line, width):
+                        store(states, place + other, rows[other, row])
+                break

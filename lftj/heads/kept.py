@@ -12,9 +12,11 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from lftj.heads.aggregate_shape import CallShape
+from lftj.heads.ends import End
 from lftj.heads.text_order import TextOrder
 from lftj.scantree import Tree
 from lftj.scantree.frozen import frozen, record
+from lftj.storage.delta import Columns
 
 
 @record(slots=True)
@@ -44,7 +46,7 @@ class GroupTotals:
     columns), the number of assignments of each, and what their columns come to.
 
     By column: `integers`, words of exact totals (`lftj.heads.integer_sum.Totals`); `floats`;
-    `extremes`, codes, by `min` or `max` and column. `values`: of optional columns, the number of
+    `extremes`, the columns of the row at each end. `values`: of optional columns, the number of
     assignments without NULL in them.
     """
 
@@ -52,7 +54,7 @@ class GroupTotals:
     counts: np.ndarray
     integers: Mapping[int, tuple[np.ndarray, np.ndarray]]
     floats: Mapping[int, Bag]
-    extremes: Mapping[tuple[str, int], np.ndarray]
+    extremes: Mapping[End, Columns]
     values: Mapping[tuple[int, ...], np.ndarray] = field(default_factory=dict)
 
 

@@ -15,7 +15,7 @@ from dataclasses import field, replace
 
 import numpy as np
 
-from lftj.functions.aggregates import GREATEST, TEXTS
+from lftj.functions.aggregates import GREATEST
 from lftj.functions.in_order import InOrder, Place
 from lftj.heads.aggregate_shape import CallShape
 from lftj.heads.changes import net_changes
@@ -29,18 +29,6 @@ from lftj.scantree.frozen import frozen
 from lftj.scantree.weights import at_weights, rows_with
 from lftj.storage.delta import Columns
 from lftj.types import Type
-
-
-def ordered_args(call: CallShape) -> tuple[int, ...]:
-    """The arguments of a call in the order in which they order its rows: the keys of `concat` come
-    first, then its text, and its separator where that is not the same for all rows; likewise keys
-    before the value of others.
-    """
-    if call.function in TEXTS:
-        return (*call.args[2:], *call.args[: 2 if call.constant is None else 1])
-    if (read := reading(call.function)) is None:
-        return call.args
-    return call.args[:1] if read.by_share else tuple(dict.fromkeys((*call.args[1:], call.args[0])))
 
 
 @frozen(slots=True)

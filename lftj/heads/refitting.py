@@ -15,7 +15,7 @@ from functools import partial
 
 import numpy as np
 
-from lftj.heads.aggregate_plan import plan_aggregates
+from lftj.heads.aggregate_plan import own_columns, plan_aggregates
 from lftj.heads.aggregate_shape import AggregateShape, CallShape
 from lftj.heads.aggregate_state import AggregateState
 from lftj.heads.changes import divided, net_changes
@@ -153,8 +153,7 @@ class _Refitting:
         """A state that was kept before, for the calls that are to be served by it now."""
         change = partial(self._change, part, None)
         if not part.which.any():
-            columns = wanted.columns if isinstance(wanted, IntegerTotals) else ()
-            return Advance(wanted, [_NONE for _ in columns], lambda _: _NONE)
+            return Advance(wanted, [_NONE for _ in own_columns(wanted)], lambda _: _NONE)
         for old in self.state.kept:
             if (
                 isinstance(wanted, OrderedRows)
@@ -171,10 +170,10 @@ class _Refitting:
             if (
                 isinstance(wanted, UnorderedExtremes)
                 and isinstance(old, UnorderedExtremes)
-                and self._renumbered((old.arg,)) == (wanted.arg,)
-                and wanted.published.keys() <= old.published.keys()
+                and self._renumbered(old.args) == wanted.args
+                and old.serves(wanted.places)
             ):
-                return Advance(wanted, [], partial(old.results, part.before))
+                return wanted.taken_over(old, part.before)
             if (
                 isinstance(wanted, IntegerTotals)
                 and isinstance(old, IntegerTotals)

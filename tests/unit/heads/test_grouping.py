@@ -15,6 +15,7 @@ import lftj.heads.grouping as grouping
 import lftj.heads.waiting_rows as waiting_rows
 from lftj.errors import LimitError, ValueRangeError
 from lftj.heads.aggregate_shape import AggregateShape, CallShape
+from lftj.heads.ends import End
 from lftj.heads.float_sum import ExactSum
 from lftj.heads.grouped_results import additive, results, totalled
 from lftj.heads.grouping import Grouping
@@ -24,6 +25,7 @@ from lftj.types import FLOAT, INT, STR, codes_to_floats, floats_to_codes
 GREAT = (2**63 - 1, -(2**63), 2**62, -1, 0, 1, 2**31, -(2**31))
 FLOATS = (1e16, 1.0, -1e16, 0.1, 5e-324, 1e300, -1e300, 0.0, 2.0**-1074, -0.3, 1.5e308)
 FUNCTIONS = (("count", ()), ("sum", (2,)), ("mean", (2,)), ("min", (2,)), ("max", (2,)))
+BY_KEYS = (("arg_max", (2, 1)), ("first", (0, 3, 2)))
 OF_FLOATS = (("sum", (3,)), ("mean", (3,)), ("min", (3,)), ("max", (3,)))
 
 
@@ -34,7 +36,7 @@ def shape_of(width: int) -> AggregateShape:
     types = (INT, INT, INT, FLOAT)
     calls = tuple(
         CallShape(function, args, tuple(types[arg] for arg in args), INT if whole else FLOAT)
-        for functions, whole in ((FUNCTIONS, True), (OF_FLOATS, False))
+        for functions, whole in ((FUNCTIONS, True), (OF_FLOATS, False), (BY_KEYS, True))
         for function, args in functions
     )
     return AggregateShape((0, 1, 2, 3), types, width, tuple(range(width)), calls, ())
@@ -62,8 +64,13 @@ def drawn(by: random.Random, rows: int, groups: int, *, once: bool) -> list[np.n
 
 
 def expected(columns: list[np.ndarray], width: int) -> dict[tuple[int, ...], list[object]]:
-    """The number, the sum of ints, their least and greatest, and the same of floats, by group."""
+    """The number, the sum of ints, their least and greatest, the same of floats, and the ends by
+    keys, by group.
+    """
     rows: dict[tuple[int, ...], list[tuple[int, float, int]]] = defaultdict(list)
+    keyed: dict[tuple[int, ...], list[tuple[int, ...]]] = defaultdict(list)
+    for row in zip(*[column.tolist() for column in columns[:4]], strict=True):
+        keyed[row[:width]].append(row)
     lines = zip(*[column.tolist() for column in columns[:3]], *_numbers(columns), strict=True)
     for first, second, value, number, count in lines:
         rows[(first, second)[:width]].append((value, number, count))
@@ -78,6 +85,8 @@ def expected(columns: list[np.ndarray], width: int) -> dict[tuple[int, ...], lis
             sum(value * count for value, _, count in members),
             (min(values), max(values), min(numbers), max(numbers)),
             total,
+            max((second, value) for _, second, value, _ in keyed[group]),
+            min((number, value, first) for first, _, value, number in keyed[group]),
         ]
     return found
 
@@ -126,16 +135,20 @@ def test_totals_are_those_of_all_assignments(
         wanted = expected(columns, width)
         keys = list(zip(*totals.groups.tolist(), strict=True)) if width else [()]
         assert keys == sorted(wanted)
-        ends = {call: codes.tolist() for call, codes in totals.extremes.items()}
+        ends = {
+            end: list(zip(*[codes.tolist() for codes in columns], strict=True))
+            for end, columns in totals.extremes.items()
+        }
         for place, key in enumerate(keys):
-            count, whole, extremes, floats = wanted[key]
+            count, whole, extremes, floats, *by_keys = wanted[key]
+            assert by_keys == [ends[End((1, 2), True)][place], ends[End((3, 2, 0), False)][place]]
             high, low = (int(word[place]) for word in totals.integers[2])
             assert (int(totals.counts[place]), (high << 63) + low) == (count, whole)
-            assert extremes == (
-                ends["min", 2][place],
-                ends["max", 2][place],
-                *codes_to_floats(np.array([ends[each, 3][place] for each in ("min", "max")])),
+            of_ints, of_floats = (
+                [ends[End((arg,), greatest)][place][0] for greatest in (False, True)]
+                for arg in (2, 3)
             )
+            assert extremes == (*of_ints, *codes_to_floats(np.array(of_floats)))
             codes, counts, starts = totals.floats[3]
             end = starts[place + 1] if place + 1 < len(starts) else len(codes)
             bag = ExactSum()
@@ -156,7 +169,7 @@ def test_results_are_rounded_once_and_have_their_types() -> None:
     )
     whole, floats = [int(column[0]) for column in found], codes_to_floats(np.concatenate(found))
     assert (whole[0], whole[1], floats[2], whole[3], whole[4]) == (3, 7, 7 / 3, 1, 4)
-    assert floats[5:].tolist() == [1.0, 1 / 3, -1e16, 1e16]
+    assert floats[5:9].tolist() == [1.0, 1 / 3, -1e16, 1e16]
 
 
 def test_few_rows_are_kept_of_sums_that_two_doubles_hold() -> None:

@@ -34,6 +34,8 @@ costs(s, max(c), count(), sum(c), min(c), max(c + 1)) :- offer(_, s, c).
 positive(min(to_float(c)), s) :- offer(_, s, c), c > 0.
 .decl whole(top: number, n: number)
 whole(max(c), count()) :- offer(_, _, c).
+.decl by_keys(dear: number, cheap: number, first: number, top: number)
+by_keys(arg_max(s, c), arg_min(s, c), first(c, s), max(c)) :- offer(_, s, c).
 """
 """Views whose heads keep a state."""
 LATER = """
@@ -68,7 +70,16 @@ def expected(offers: set[Row]) -> dict[str, list[tuple[Any, ...]]]:
             (float(min(found)), s) for s in shops if (found := [c for c in costs[s] if c > 0])
         ),
         "whole": [(max(c for _, _, c in offers), len(offers))] if offers else [],
+        "by_keys": [_by_keys({row[1:] for row in offers})] if offers else [],
     }
+
+
+def _by_keys(pairs: set[tuple[int, int]]) -> tuple[int, ...]:
+    """The shops of the greatest and least cost, ends by shop where costs are equal; the least cost
+    of the first shop.
+    """
+    turned = {(c, s) for s, c in pairs}
+    return max(turned)[1], min(turned)[1], min(pairs)[1], max(turned)[0]
 
 
 @pytest.mark.parametrize("rows_at_once", [DEFAULT.extremes_rows, 0])
