@@ -171,6 +171,33 @@ def sort_and_count(columns: Columns, counts: np.ndarray) -> tuple[list[np.ndarra
     return rows, sums
 
 
+def counted_together(
+    a: Columns, a_counts: np.ndarray, b: Columns, b_counts: np.ndarray
+) -> tuple[list[np.ndarray], np.ndarray]:
+    """As `sort_and_count`, of two sides that are sorted and distinct. A mere copy of the larger
+    side when the other is much smaller.
+    """
+    few, many = ((a, a_counts), (b, b_counts)) if len(a_counts) <= len(b_counts) else (
+        (b, b_counts), (a, a_counts),
+    )  # fmt: skip
+    (rows, counts), (others, sums) = few, many
+    if rows and len(counts) * _GALLOP <= len(sums):
+        places, found = locate(rows, others)
+        here, new = places[found], np.flatnonzero(~found)
+        total = sums[here] + counts[found]
+        if not (((total ^ sums[here]) & (total ^ counts[found])) < 0).any():
+            sums = sums.copy()
+            sums[here] = total
+            if not len(new):
+                return others if type(others) is Lines else list(others), sums
+            at = places[new]
+            both = zip((*others, sums), (*rows, counts), strict=True)
+            *columns, sums = [np.insert(column, at, values[new]) for column, values in both]
+            return columns, sums
+    columns = [np.concatenate(pair) for pair in zip(a, b, strict=True)]
+    return sort_and_count(columns, np.concatenate([a_counts, b_counts]))
+
+
 def net_rows(columns: Columns, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """As `sort_and_count` without the rows whose sum is 0, as a matrix of columns × rows. There has
     to be a column.

@@ -45,11 +45,16 @@ def refine_ranges(
     """Narrow each range [low[i], high[i]) of rows to those that have `values[i]` in this column, on
     which each range is sorted.
 
-    An emptied range stands where the value would go. O(log of the range) for each value.
+    An emptied range stands where the value would go. O(log of the range) for each value, and of its
+    distance from the one before where that lies below in the same range.
     """
+    begin, end, first = -1, -1, 0
     for i in range(values.shape[0]):
-        first = _bound(column, low[i], high[i], values[i], False)
-        high[i] = _bound(column, first, high[i], values[i], True)
+        if low[i] != begin or high[i] != end or values[i] < values[i - 1]:
+            begin, end = low[i], high[i]
+            first = begin
+        first = _bound(column, first, end, values[i], False)
+        high[i] = _bound(column, first, end, values[i], True)
         low[i] = first
 
 
@@ -63,6 +68,9 @@ def locate_ascending(
     at = 0
     rows = column.shape[0]
     for i in range(values.shape[0]):
+        if i > 0 and values[i] == values[i - 1]:
+            low[i], high[i] = low[i - 1], high[i - 1]
+            continue
         at = _bound(column, at, rows, values[i], False)
         low[i] = at
         high[i] = _bound(column, at, rows, values[i], True)

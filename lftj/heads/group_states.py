@@ -59,7 +59,7 @@ class StateLayout:
             elif (end := end_of(call)) is not None:
                 kept[end] = call.optional
         self.optional = kept
-        """By total, the columns with whose NULL an assignment has no part in it."""
+        """The columns with whose NULL an assignment has no part in a total."""
         self.width = shape.width
         """Columns of a group."""
         self.places: dict[Total, int] = {}

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from lftj.errors import ValueRangeError
-from lftj.scantree.rows import sort_and_count, sum_runs
+from lftj.scantree.rows import counted_together, sort_and_count, sum_runs
 
 
 def support_counts(
@@ -30,6 +30,19 @@ def support_counts(
         return sort_and_count(columns, counts)
     except OverflowError:
         raise too_many() from None
+
+
+def supports_together(
+    pieces: Sequence[tuple[Sequence[np.ndarray], np.ndarray]],
+) -> tuple[list[np.ndarray], np.ndarray]:
+    """As `support_counts` of pieces, one at least, each of which has its rows in order, once."""
+    (columns, counts), *others = pieces
+    try:
+        for rows, more in others:
+            columns, counts = counted_together(columns, counts, rows, more)
+    except OverflowError:
+        raise too_many() from None
+    return list(columns), counts
 
 
 def group_sizes(counts: np.ndarray, starts: np.ndarray) -> np.ndarray:

@@ -53,7 +53,7 @@ class UnorderedExtremes:
             end: self._after(end, change) if totals is None else totals.extremes[end]
             for end in self.places
         }
-        return self._told(
+        return self._holding(
             {end: dict(zip(self.args, rows, strict=True)) for end, rows in found.items()}
         )
 
@@ -62,7 +62,7 @@ class UnorderedExtremes:
         same arguments, which may be numbered otherwise, and with the ends of this one.
         """
         places = {end.greatest: place for end, place in old.places.items()}
-        return self._told(
+        return self._holding(
             {
                 end: {
                     arg: values[at] for arg, at in zip(self.args, places[end.greatest], strict=True)
@@ -75,8 +75,8 @@ class UnorderedExtremes:
         """Test for a state that has all of these ends, whatever their arguments are called."""
         return {end.greatest for end in ends} <= {end.greatest for end in self.places}
 
-    def _told(self, found: Mapping[End, Mapping[int, np.ndarray]]) -> Advance:
-        """This state, with these extremes by argument."""
+    def _holding(self, found: Mapping[End, Mapping[int, np.ndarray]]) -> Advance:
+        """The state after a change, with these extremes by argument."""
 
         def results(call: CallShape) -> np.ndarray:
             end = end_of(call)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lftj.heads.support import support_counts
+from lftj.heads.support import support_counts, supports_together
 from lftj.heads.support_state import SupportState
 from lftj.join.run.evaluate import Columns
 from lftj.join.strategy import Exhausted
@@ -95,7 +95,7 @@ class Union:
         if not pieces or not self._supported(has_base):
             rows = pieces[0][0] if pieces else no_rows(self.schema.arity)
             return rows, UnionState(self.arms, None), works
-        rows, counts = support_counts(*joined(pieces))
+        rows, counts = supports_together(pieces)
         support = SupportState.build(run.context.resources.arena, rows, counts)
         return rows, UnionState(self.arms, support), works
 

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from lftj.scantree.rows import (
     contains,
+    counted_together,
     difference,
     differences,
     equal_runs,
@@ -89,6 +90,30 @@ def test_counting_agrees_with_counter(case: tuple[int, Rows], data: st.DataObjec
             item for item in expected.items() if item[1]
         )
         assert matrix.flags.c_contiguous
+
+
+@pytest.mark.parametrize("sizes", [(5, 200), (200, 5), (60, 70), (0, 9)])
+def test_counts_of_two_sides_are_added(sizes: tuple[int, int]) -> None:
+    random = np.random.default_rng(sizes[0])
+    sides = [
+        sort_and_count([random.integers(0, 9, size), random.integers(0, 30, size)],
+                       random.integers(-3, 4, size))
+        for size in sizes
+    ]  # fmt: skip
+    expected: Counter[tuple[int, ...]] = Counter()
+    for rows, counts in sides:
+        for row, count in zip(rows_of(rows), counts.tolist(), strict=True):
+            expected[row] += count
+    rows, counts = counted_together(*sides[0], *sides[1])
+    assert list(zip(rows_of(rows), counts.tolist(), strict=True)) == sorted(expected.items())
+
+
+def test_counts_of_two_sides_that_leave_the_range_are_an_error() -> None:
+    many = [np.arange(50)], np.full(50, 2**63 - 1)
+    with pytest.raises(OverflowError, match="64 bits"):
+        counted_together(*many, [np.array([7])], np.ones(1, np.int64))
+    _, counts = counted_together(*many, [np.array([7])], np.full(1, -1))
+    assert counts.tolist().count(2**63 - 2) == 1
 
 
 @pytest.mark.parametrize("bits", [8, 30, 62])
