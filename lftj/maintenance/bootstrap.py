@@ -18,7 +18,7 @@ from lftj.join.strategy import Exhausted, Strategy, Why
 from lftj.maintenance.semi_naive.chosen_rows import ChosenRows
 from lftj.maintenance.semi_naive.closure import Closure, iteration_0
 from lftj.maintenance.semi_naive.fixpoint import Fixpoint
-from lftj.maintenance.semi_naive.packed_rows import Iteration, PackedRows
+from lftj.maintenance.semi_naive.packed_rows import Iteration, PackedRows, noted
 from lftj.maintenance.semi_naive.prepared_rules import PreparedRules
 from lftj.maintenance.semi_naive.row_set import RowSet
 from lftj.program.normal_form import NormalRule, RelationSchema
@@ -80,11 +80,7 @@ class _Rows(Fixpoint[RowSet | ChosenRows[RowSet]]):
         super()._next_iteration()
         if self.trail is not None:
             self.trail.append(
-                {
-                    name: rows.packed if isinstance(rows, PackedRows) else rows.columns()
-                    for name, rows in self.deltas.items()
-                    if rows.count
-                }
+                {name: noted(rows) for name, rows in self.deltas.items() if rows.count}
             )
 
     def first(self, schema: RelationSchema, seeds: list[NormalRule]) -> RowSet | ChosenRows[RowSet]:

@@ -107,14 +107,14 @@ class PartOverDelete(PartFixpoint):
         """
         found: dict[str, News] = {}
         for home, (name, cuts) in self._sought_in.items():
-            fresh = self.totals[home].difference(self._so_far[home])
+            fresh = self.total(home).difference(self._so_far[home])
             if cuts and fresh.inserted:
                 found[Source(name, Role.NEWS)] = News(self.schemas[home], cuts, fresh)
         return found
 
     def _next_iteration(self) -> None:
         super()._next_iteration()
-        if sum(self.totals[name].count for name in self._counted) > self._most:
+        if sum(self.total(name).count for name in self._counted) > self._most:
             raise AllowanceSpentError
 
 

@@ -90,7 +90,7 @@ class PartFixpoint(MonotoneFixpoint):
         """
         found = self._shuffle.news()
         for name, news in found.items():
-            lasting = self.totals[name].contains(news.rows.inserts)
+            lasting = self.total(name).contains(news.rows.inserts)
             found[name] = news._replace(
                 rows=Delta.insertion([column[lasting] for column in news.rows.inserts])
             )
@@ -115,6 +115,6 @@ class PartFixpoint(MonotoneFixpoint):
         for local, here in held.items():
             own = [column[here] for column in fresh]
             stands = self.stands(local, own)
-            leaves[here] &= stands & ~self.totals[local].contains(own)
+            leaves[here] &= stands & ~self.total(local).contains(own)
             self.rows[local].add_columns([column[stands] for column in own])
         self._shuffle.tell(relation, [column[leaves] for column in fresh])

@@ -173,10 +173,9 @@ class Rows(Strategy[Followed]):
         change, budget, kept = self.change, self.change.context.budget, self._uncounted
         rederivation, before = self._rederivation, budget.spent
         try:
-            found = rederivation.run()
+            found, deltas = rederivation.run()
         except (ValueRangeError, OverflowError):
             return Exhausted(Why.PASS, self.state)  # evaluation decides about failures
-        deltas = {name: rows.difference(change.versions[name]) for name, rows in found.items()}
         after = replace(kept, trail=rederivation.trail)
         if self._takes:
             after = after.experienced(budget.spent - before, change.below.rows)

@@ -21,7 +21,6 @@ from lftj.maintenance.cost.cost_model import (
     ROW_ALONE,
     change_of,
     joins_alone,
-    laid_into,
 )
 from lftj.maintenance.counting.rule_change import NO_CHANGE, RuleChange
 from lftj.maintenance.counting.trail import Trail
@@ -37,8 +36,9 @@ from lftj.maintenance.dred.rederive import Returning
 from lftj.maintenance.inputs.versions import Versions
 from lftj.maintenance.lattice.best_rows import BestRows
 from lftj.maintenance.lattice.lattice_fixpoint import MonotoneFixpoint
-from lftj.maintenance.semi_naive.packed_rows import Iteration
+from lftj.maintenance.semi_naive.packed_rows import Iteration, noted
 from lftj.program.normal_form import NormalRule, RelationSchema
+from lftj.scantree.rows import differences
 from lftj.storage.database import base_name
 from lftj.storage.delta import Columns, Delta, no_rows
 from lftj.storage.relation import RelationVersion
@@ -75,17 +75,13 @@ class _Iterations(MonotoneFixpoint):
         super()._next_iteration()
         found = {name: delta.count for name, delta in self.deltas.items() if delta.count}
         due = sum(variant.source in found for variant in self.variants)
-        laid = sum(
-            ROW_ALONE * rows
-            + laid_into(rows, self.totals[name].count) * len(self.totals[name].orders())
-            for name, rows in found.items()
-        )
+        laid = sum(ROW_ALONE * rows + self.rows[name].laid(rows) for name, rows in found.items())
         budget = self.context.budget
         if self._grows:
             budget.extend(laid + self._joined_anew())
         budget.charge(ITERATION * (1 + due) + laid)
         if self._trail is not None:
-            self._trail.append({name: self.deltas[name].columns() for name in found})
+            self._trail.append({name: noted(self.deltas[name]) for name in found})
 
     def _joined_anew(self) -> int:
         """Cost, in an evaluation from nothing, of the joins since it was asked last."""
@@ -121,9 +117,9 @@ class Rederivation:
             rule_change.went or takes_and_adds(rules, self._own, self._changed)[0]
         )
 
-    def run(self) -> dict[str, RelationVersion]:
-        """The relations as they are now. Raises what evaluation raises, and AllowanceSpentError;
-        nothing given is changed.
+    def run(self) -> tuple[dict[str, RelationVersion], dict[str, Delta]]:
+        """The relations as they are now, and how they changed. Raises what evaluation raises, and
+        AllowanceSpentError; nothing given is changed.
         """
         lost = {} if self.only_grows else self._over_deleted()
         trail: list[Iteration] | None = None if self.trail is None else []
@@ -148,7 +144,17 @@ class Rederivation:
         if self.trail is not None:
             rows = sum(relation.count for relation in found.values())
             self.trail = self.trail.after(lost, trail or (), rows)
-        return found
+        return found, {name: self._change(name, iterations, gone.get(name)) for name in found}
+
+    def _change(self, name: str, iterations: _Iterations, gone: Columns | None) -> Delta:
+        """The net change of a relation."""
+        rows = iterations.rows[name]
+        # what rules that came would have derived counts as lost, though it never was there
+        if (came := rows.came) is None or self._rule_change.came:
+            return rows.total.difference(self._versions[name])
+        if gone is None:
+            return Delta(came, no_rows(len(came)))
+        return Delta(*differences(came, gone))
 
     def _over_deleted(self) -> dict[str, Columns]:
         """The rows of each relation that may have lost a derivation."""

@@ -16,7 +16,10 @@ from threading import Lock
 import numpy as np
 
 from lftj.heads.values import by_value
+from lftj.join.rent_or_buy import NOTHING_LOST
 from lftj.join.run.evaluate import Columns
+from lftj.maintenance.cost.cost_model import laid_into
+from lftj.maintenance.semi_naive.packed_rows import Packed, sorted_together
 from lftj.maintenance.semi_naive.row_set import RowSet
 from lftj.program.monotone import Lattice
 from lftj.scantree.rows import equal_runs, sort_rows
@@ -36,6 +39,10 @@ _OFFERED_ROWS = 1 << 20
 """Offers from which on those that say the same, or less, are left out as they come: memory against
 sorting.
 """
+_LOOKED_UP = 12
+"""Times the time in which a row is put into a set that one is looked up in a tree, and added."""
+_SET_LEAST = 50_000
+"""Rows put into a set in the time in which one is begun."""
 
 
 class BestRows:
@@ -44,6 +51,10 @@ class BestRows:
 
     `best_first`: of many better values only the best come out of `take_fresh`, and the others
     later.
+
+    Rows without a lattice are looked up in the tree of `total`, and added to it, until that has
+    taken as long as to put all of them into a set. From then on the set tells what is new, as in an
+    evaluation from nothing, and `total` gets the new rows when it is read.
     """
 
     def __init__(
@@ -54,7 +65,7 @@ class BestRows:
         *,
         best_first: bool = False,
     ):
-        self.total = total
+        self._total = total
         self._best_first = best_first
         self._lattice = lattice
         self._dictionary = dictionary
@@ -65,6 +76,34 @@ class BestRows:
         self._found: RowSet | None = (
             None  # what candidates say, where they were many and have no values
         )
+        self._all: RowSet | None = None  # all rows and what candidates say, instead
+        self._rent = NOTHING_LOST
+        self._later: list[Columns | Packed] = []  # rows that `total` has yet to get
+        self._came: list[Columns] | None = []  # those that it got; None where that is not known
+
+    @property
+    def total(self) -> RelationVersion:
+        """All rows but those that wait."""
+        if self._later:
+            rows = sorted_together(self._later)
+            if self._came is not None:
+                self._came.append(rows)
+            self._total, self._later = self._total.apply(Delta(rows, no_rows(len(rows)))), []
+        return self._total
+
+    @total.setter
+    def total(self, version: RelationVersion) -> None:
+        self._total, self._later, self._came = version, [], None
+
+    @property
+    def came(self) -> Columns | None:
+        """The rows that came, in ascending order, of a relation without a lattice; None where
+        compiled code found some.
+        """
+        if self._came is None or self._lattice is not None:
+            return None
+        width = stored_width(self.total.schema.arity)
+        return sorted_together(self._came) if self._came else no_rows(width)
 
     def add(self, rows: np.ndarray, picks: np.ndarray) -> None:
         """Add candidates: column i of a row is `rows[picks[i]]`. They are copied and looked at when
@@ -76,8 +115,9 @@ class BestRows:
         if not rows.shape[1]:
             return
         with self._adding:  # threads of one iteration add to what they find together
-            if self._found is not None:
-                self._found.add(rows, picks)
+            kept = self._all or self._found
+            if kept is not None:
+                kept.add(rows, picks)
                 return
             self._wait(rows[picks])
             if self._size > self._most:
@@ -89,9 +129,7 @@ class BestRows:
         """
         waited, rows = self._size, self._taken()
         if self._lattice is None and 2 * len(rows[0]) < waited:
-            matrix = np.array(rows)
-            self._found = RowSet(len(matrix), matrix.min(axis=1), matrix.max(axis=1))
-            self._found.add(matrix, np.arange(len(matrix)))
+            self._found = _set_of(rows)
         else:
             self._wait(np.array(rows))
             self._most = max(_OFFERED_ROWS, 2 * self._size)
@@ -107,35 +145,64 @@ class BestRows:
     @property
     def offered(self) -> int:
         """Number of candidates that wait."""
+        if self._all is not None:
+            return self._all.fresh
         return self._size if self._found is None else self._found.count
 
     @property
     def bytes(self) -> int:
-        """Bytes of the candidates that wait."""
-        return self.offered * stored_width(self.total.schema.arity) * _WORD
+        """Bytes of the candidates that wait, and of a set."""
+        kept = 0 if self._all is None else self._all.count
+        return (self.offered * stored_width(self._total.schema.arity) + kept) * _WORD
 
     def take_offers(self) -> np.ndarray:
         """The candidates that wait, as a matrix of columns × rows, to be looked at elsewhere."""
-        waiting = (
-            self._waiting
-            if self._found is None
-            else [np.array(self._found.take_fresh(ordered=True))]
-        )
+        kept = self._all or self._found
+        waiting = self._waiting if kept is None else [np.array(kept.take_fresh(ordered=True))]
         self._forget()
-        return np.concatenate(
-            [np.empty((stored_width(self.total.schema.arity), 0), np.int64), *waiting], axis=1
-        )
+        self._all = None  # the set does not learn what is found elsewhere
+        width = stored_width(self._total.schema.arity)
+        return np.concatenate([np.empty((width, 0), np.int64), *waiting], axis=1)
 
     def take_fresh(self, ordered: bool = True) -> Columns:
         """The rows that are new or better since the last call, in ascending order. O(m log n) for m
         candidates.
         """
         if not self.offered:
-            return no_rows(self.total.schema.arity)
+            return no_rows(self._total.schema.arity)
+        if self._all is not None:
+            self._later.append(rows := self._all.take_fresh(ordered=True))
+            return rows
         rows = self._taken()
         delta = self._new(rows) if self._lattice is None else self._better(rows, self._lattice)
-        self.total = self.total.apply(delta)
+        self._total = self._total.apply(delta)
+        if self._lattice is None:
+            self._look_up_less(len(rows[0]))
+            if self._came is not None:
+                self._came.append(delta.inserts)
         return delta.inserts
+
+    def take_packed(self) -> Packed | None:
+        """As `take_fresh`, but packed and in no order; None, and nothing is taken, where no set of
+        packed rows is at hand.
+        """
+        packed = None if self._all is None else self._all.take_packed()
+        if packed is not None and packed.words.size:
+            self._later.append(packed)
+        return packed
+
+    def _look_up_less(self, rows: int) -> None:
+        """Change to a set of all rows once looking up has taken as long as it takes to make."""
+        self._rent = self._rent.plus(_LOOKED_UP * rows)
+        if self._rent.due(max(_SET_LEAST, self._total.count)):
+            self._all = _set_of(self._total.columns())
+            self._all.take_fresh()
+            self._rent = self._rent.ended()
+
+    def laid(self, rows: int) -> int:
+        """Cost of laying so many rows that were taken last into key orders."""
+        once = rows if self._later else self._total.count
+        return laid_into(rows, once) * len(self._total.orders())
 
     def _forget(self) -> None:
         self._waiting, self._size, self._most, self._found = [], 0, _OFFERED_ROWS, None
@@ -156,16 +223,16 @@ class BestRows:
         return [offer[order.index(place)] for place in range(len(rows))]
 
     def _new(self, rows: Columns) -> Delta:
-        new = ~self.total.contains(rows)
+        new = ~self._total.contains(rows)
         return Delta([column[new] for column in rows], no_rows(len(rows)))
 
     def _order(self, lattice: Lattice) -> tuple[int, ...]:
         """The group's columns, then the value's, then what is said with it."""
-        width = stored_width(self.total.schema.arity)
+        width = stored_width(self._total.schema.arity)
         return (*lattice.group(width), lattice.column, *range(width - lattice.riding, width))
 
     def _type(self, lattice: Lattice) -> Type:
-        return self.total.schema.columns[lattice.column][1]
+        return self._total.schema.columns[lattice.column][1]
 
     def _better(self, rows: Columns, lattice: Lattice) -> Delta:
         """The groups that are new or got a better value, and what they had; `rows` are the best
@@ -174,7 +241,7 @@ class BestRows:
         by, order, type = lattice.group(len(rows)), self._order(lattice), self._type(lattice)
         offer = [rows[place] for place in order]
         group, best = offer[: len(by)], offer[len(by)]
-        found, present, _ = self.total.tree(order).edge_rows(
+        found, present, _ = self._total.tree(order).edge_rows(
             np.array(group, np.int64).reshape(len(group), len(best))
         )
         keys, _ = by_value(
@@ -208,6 +275,14 @@ class BestRows:
         found = [column[first] for column in ordered]
         best = found[width] ^ sign
         return [*found[:width], best if back is None else back[best], *found[width + 1 :]]
+
+
+def _set_of(rows: Columns) -> RowSet:
+    """A set of these rows, of which there are some."""
+    matrix = np.array(rows)
+    found = RowSet(len(matrix), matrix.min(axis=1), matrix.max(axis=1))
+    found.add(matrix, np.arange(len(matrix)))
+    return found
 
 
 def _limit(offered: np.ndarray) -> int | None:

@@ -28,6 +28,7 @@ from lftj.maintenance.lattice.compiled_lattice import CompiledLattice
 from lftj.maintenance.lattice.optimal_support import offering
 from lftj.maintenance.rules.full_evaluation import head_picks
 from lftj.maintenance.semi_naive.fixpoint import Fixpoint
+from lftj.maintenance.semi_naive.packed_rows import PackedRows
 from lftj.maintenance.semi_naive.variants import delta_name
 from lftj.program.monotone import Lattice
 from lftj.program.normal_form import NormalRule, PositiveAtom, RelationSchema
@@ -60,11 +61,6 @@ class MonotoneFixpoint(Fixpoint[BestRows]):
         super().__init__(schemas, self.rules, relations, context)
         self._lattices = found
         self.iterations = 0
-        # each relation is read whole, if only to compare what it is offered
-        self.totals = {
-            name: RelationVersion.empty(schema, context.resources.arena)
-            for name, schema in schemas.items()
-        }
         self.few = CompiledLattice(schemas, found, self.variants, context)
 
     def first(self, schema: RelationSchema, seeds: list[NormalRule]) -> BestRows:
@@ -100,13 +96,13 @@ class MonotoneFixpoint(Fixpoint[BestRows]):
 
     def resume(self, rows: Relations) -> None:
         """Begin with these rows, to which what is offered then adds."""
-        self.totals = {name: rows[name] for name in self.schemas}
-        self.rows = {name: self._table(name) for name in self.schemas}
+        self.rows = {name: self._table(name, rows[name]) for name in self.schemas}
+        self.totals = {name: rows[name] for name in self.kept}
 
     def offer(self, rules: Iterable[NormalRule]) -> None:
         """Offer the heads of rules, from all existing rows."""
         for rule in rules:
-            self._offer(offering(rule), {**self.lower, **self.totals}, self.rows[rule.relation])
+            self._offer(offering(rule), {**self.lower, **self.all()}, self.rows[rule.relation])
 
     def offer_inserted(self, inserted: Mapping[str, Columns]) -> None:
         """Offer the heads of rules that read rows `inserted` below."""
@@ -161,11 +157,20 @@ class MonotoneFixpoint(Fixpoint[BestRows]):
             self.iterate()
             iteration += 1
             self.report(iteration)
-        return self.totals
+        return self.all()
 
-    def _table(self, name: str) -> BestRows:
+    def total(self, name: str) -> RelationVersion:
+        """All rows of a relation so far."""
+        return self.rows[name].total
+
+    def all(self) -> dict[str, RelationVersion]:
+        """All rows of each relation so far."""
+        return {name: rows.total for name, rows in self.rows.items()}
+
+    def _table(self, name: str, rows: RelationVersion | None = None) -> BestRows:
+        """A table that begins with these rows, or none."""
         return BestRows(
-            self.totals[name],
+            rows or RelationVersion.empty(self.schemas[name], self.context.resources.arena),
             self._lattices.get(name),
             self.context.resources.dictionary,
             best_first=self.best_first and BEST_FIRST not in self.context.tuning.without,
@@ -185,7 +190,7 @@ class MonotoneFixpoint(Fixpoint[BestRows]):
     def offer_driven(self, rule: NormalRule, driver: str, rows: RelationVersion) -> None:
         """Add what a rule offers that has an atom more, which reads `rows` by the name `driver`."""
         if rows.count:
-            self._offer(rule, {**self.lower, **self.totals, driver: rows}, self.rows[rule.relation])
+            self._offer(rule, {**self.lower, **self.all(), driver: rows}, self.rows[rule.relation])
 
     def _next_iteration(self) -> None:
         """Make what improved the deltas, and bring the totals forward. An iteration counts as work,
@@ -199,16 +204,24 @@ class MonotoneFixpoint(Fixpoint[BestRows]):
         self.context.budget.check_memory(sum([rows.bytes for rows in self.rows.values()]))
         self.iterations += 1
         self.older = dict(self.totals)
-        for name, schema in self.schemas.items():
-            self.deltas[name] = self._transient(schema, self.rows[name].take_fresh())
-            self.totals[name] = self.rows[name].total
+        self.deltas = {name: self._taken(name) for name in self.schemas}
+        self.totals = {name: self.total(name) for name in self.kept}
+
+    def _taken(self, name: str) -> TransientRelation:
+        """What is new or better of a relation."""
+        rows, schema = self.rows[name], self._delta_schemas[name]
+        packed, arena = rows.take_packed(), self.context.resources.arena
+        if packed is not None:
+            return PackedRows(schema, arena, packed)
+        return TransientRelation(schema, arena, rows.take_fresh())
 
     def _do_compiled(self) -> None:
         """Iterations of few offers, up to one that is for others."""
         offers = {name: rows.take_offers() for name, rows in self.rows.items()}
-        left = self.few.go(self.totals, self.lower, offers, self._plans)
+        totals = self.all()
+        left = self.few.go(totals, self.lower, offers, self._plans)
         for name, rows in self.rows.items():
-            rows.total = self.totals[name]
+            rows.total = totals[name]
             rows.add(left[name], np.arange(len(left[name])))
 
     def _transient(self, schema: RelationSchema, rows: Columns) -> TransientRelation:

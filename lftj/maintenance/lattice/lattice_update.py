@@ -98,7 +98,7 @@ class Improvement(MonotoneFixpoint):
             if rule.relation in offers.gone:
                 self.offer_again(rule, offers.gone[rule.relation])
         for rule in offers.added:
-            self._offer(offering(rule), {**self.lower, **self.totals}, self.rows[rule.relation])
+            self._offer(offering(rule), {**self.lower, **self.all()}, self.rows[rule.relation])
         self._next_iteration()
         return self.finish()
 
@@ -107,7 +107,7 @@ class Improvement(MonotoneFixpoint):
         self.context.budget.charge(
             ITERATION
             + sum(
-                change_of(delta.count, self.totals[name].count)
+                change_of(delta.count, self.total(name).count)
                 for name, delta in self.deltas.items()
             ),
         )

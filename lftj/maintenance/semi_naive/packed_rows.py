@@ -14,6 +14,7 @@ from lftj.maintenance.semi_naive.row_set_kernels import reordered, unpack
 from lftj.program.normal_form import RelationSchema
 from lftj.scantree import Arena, Tree
 from lftj.scantree.reorder import columns_to_sort
+from lftj.scantree.rows import sort_rows
 from lftj.scantree.word_sort import sort_words
 from lftj.storage.delta import Columns
 from lftj.storage.relation import Order
@@ -83,6 +84,16 @@ class Packed(NamedTuple):
         in_order = sum(widths[columns_to_sort(order) :]) if self.ordered else 0
         return Packed(words, self.lows[list(order)], shifts, widths, False)._sorted(words, in_order)
 
+    def like(self, other: Packed) -> bool:
+        """Test for rows that are packed alike."""
+        return self.lows is other.lows
+
+    def having(self, words: np.ndarray) -> Packed:
+        """Other rows that are packed alike, as their words, in ascending order; these are sorted in
+        place.
+        """
+        return self._sorted(words)
+
     def _sorted(self, words: np.ndarray, in_order: int = 0) -> Packed:
         sort_words(words, sum(self.widths), in_order)
         return self._replace(words=words, ordered=True)
@@ -90,6 +101,22 @@ class Packed(NamedTuple):
 
 Iteration = Mapping[str, Columns | Packed]
 """The rows that an iteration found, by relation."""
+
+
+def sorted_together(pieces: Sequence[Columns | Packed]) -> Columns:
+    """The rows of some pieces, of which there is one, in ascending order. O(n log n)."""
+    first = pieces[0]
+    if isinstance(first, Packed):
+        alike = [each.words for each in pieces if isinstance(each, Packed) and each.like(first)]
+        if len(alike) == len(pieces):
+            return list(first.having(np.concatenate(alike)).columns())
+    columns = [list(each.columns()) if isinstance(each, Packed) else each for each in pieces]
+    return sort_rows([np.concatenate(some) for some in zip(*columns, strict=True)])
+
+
+def noted(rows: TransientRelation) -> Columns | Packed:
+    """The rows as they lie."""
+    return rows.packed if isinstance(rows, PackedRows) else rows.columns()
 
 
 class PackedRows(TransientRelation):

@@ -55,6 +55,11 @@ class ProofTable:
         columns = [np.ascontiguousarray(column) for column in rows.T]
         return sort_rows(columns) if ordered else columns
 
+    @property
+    def fresh(self) -> int:
+        """Rows that are new since they were taken last."""
+        return self.count - self._fresh
+
     def rows(self) -> Columns:
         """All rows in the order in which they were found."""
         return [np.ascontiguousarray(column) for column in self._table()[: self.count, :-1].T]

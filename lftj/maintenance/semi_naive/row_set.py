@@ -66,6 +66,11 @@ class RowSet:
         """Rows that were added, and were new."""
         return self._wide.count if self._wide is not None else self._taken_count + self._fresh.count
 
+    @property
+    def fresh(self) -> int:
+        """Those that were new since rows were taken last."""
+        return self._wide.fresh if self._wide is not None else self._fresh.count
+
     # ── adding ────────────────────────────────────────────────────────────────────────────────────
     def add(self, rows: np.ndarray, picks: np.ndarray) -> None:
         """Add candidates: column i of a row is `rows[picks[i]]`. O(n) expected."""

@@ -25,6 +25,11 @@ class WideRows:
         """Number of rows."""
         return self._table.count
 
+    @property
+    def fresh(self) -> int:
+        """Those that are new since they were taken last."""
+        return self._table.fresh
+
     def add(self, rows: np.ndarray, picks: np.ndarray) -> None:
         """Add candidates: column i of a row is `rows[picks[i]]`. O(n) expected."""
         proofs = np.zeros((1, rows.shape[1]), np.int64)  # nobody asks how many

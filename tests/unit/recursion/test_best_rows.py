@@ -153,3 +153,47 @@ def test_threads_that_add_very_many_offers_lose_none():
             )
         )
     assert rows.take_fresh()[0].tolist() == list(range(3000))
+
+
+@pytest.mark.parametrize("most", [50, 10**6, 2**62], ids=["dense", "sparse", "wide"])
+@constants(best_rows, _SET_LEAST=0)
+def test_a_set_of_all_rows_tells_what_is_new_once_many_came(most: int):
+    """Rows that widen the set, that are there, and that come twice; the tree gets them when it is
+    read, and a compiled run takes what waits.
+    """
+    draw, schema = np.random.default_rng(3), RelationSchema("v", (("x", INT), ("y", INT)))
+    known: set[tuple[int, ...]] = set()
+    rows = BestRows(RelationVersion.empty(schema, Arena()), None, Dictionary())
+    for turn in range(12):
+        offers = draw.integers(-most, most, (2, 40)) // (1 if turn > 5 else 2)
+        offered = {tuple(row) for row in offers.T.tolist()} | set(sorted(known)[:5])
+        rows.add_columns(list(offers))
+        rows.add_columns(list(np.array(sorted(offered)).T))
+        assert rows.offered >= len(offered - known)
+        packed = rows.take_packed() if turn % 3 == 1 else None
+        found = packed.columns() if packed is not None else rows.take_fresh()
+        assert {tuple(row) for row in np.transpose(found).tolist()} == offered - known
+        known |= offered
+        if turn % 4 == 3:
+            assert np.transpose(rows.total.columns()).tolist() == sorted(map(list, known))
+    came = rows.came
+    assert came is not None
+    assert np.transpose(came).tolist() == sorted(map(list, known))
+    rows.add_columns([np.array([most + 1]), np.array([0])])
+    assert rows.take_offers().T.tolist() == [[most + 1, 0]]
+    rows.total = rows.total
+    assert rows.came is None
+    assert rows.offered == 0
+
+
+def test_rows_that_come_are_looked_up_until_a_set_of_all_takes_no_longer():
+    """A third as many rows as there are: from the sixth iteration on none is looked up."""
+    schema = RelationSchema("v", (("x", INT), ("y", INT)))
+    there = np.arange(300_000)
+    full = RelationVersion.build(schema, Arena(), [there // 600, there % 600])
+    rows = BestRows(full, None, Dictionary())
+    for turn in range(20):
+        rows.add_columns([np.full(5_000, turn), np.arange(600, 5_600)])
+        assert (rows.take_packed() is not None) is (turn > 5), turn
+        rows.take_fresh()
+    assert rows.total.count == 400_000
