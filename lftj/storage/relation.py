@@ -217,8 +217,11 @@ class RelationVersion(Making):
         return {order: 8 * self.count * len(order) for order in self.orders()}
 
     # ── change ────────────────────────────────────────────────────────────────────────────────────
-    def apply(self, delta: Delta, known: Known = NONE_KNOWN) -> RelationVersion:
-        """The relation after a net change; this version stays as it is.
+    def apply(
+        self, delta: Delta, known: Known = NONE_KNOWN, rows: Columns | None = None
+    ) -> RelationVersion:
+        """The relation after a net change; this version stays as it is. `rows`: all rows after it,
+        ascending, where they are at hand.
 
         O(δ log n) now, and as much for every other key order when it is read, but for orders whose
         trees after the change are `known`: someone keeps the same rows. An order that no one read
@@ -232,10 +235,11 @@ class RelationVersion(Making):
             return self
         fewer, dense = len(delta.erases[0]), _DENSE * changed > count > _PAIRS
         anew = changed > count or (dense and (not fewer or _DENSE * fewer > 2 * count))
+        whole = rows if anew or dense else None
         trees: dict[Order, Tree] = {}
         waiting: Waiting = {}
         for order in self.orders()[:1] if anew else self.orders():
-            after = known[order] if order in known else self._order_after(order, delta, anew)
+            after = known[order] if order in known else self._order_after(order, delta, anew, whole)
             if isinstance(after, Tree):
                 trees[order] = after
             elif after is not None:
@@ -248,15 +252,19 @@ class RelationVersion(Making):
             waiting,
         )
 
-    def _order_after(self, order: Order, delta: Delta, anew: bool) -> Tree | LazyIndex | None:
+    def _order_after(
+        self, order: Order, delta: Delta, anew: bool, rows: Columns | None = None
+    ) -> Tree | LazyIndex | None:
         """A key order after a change, the identity `anew` or not; None where it goes."""
         if anew and isinstance(delta, Load) and not self.count:
             return delta.tree
         if anew:
-            return build_tree(
-                self._arena, union(difference(self.columns(), delta.erases), delta.inserts)
-            )
+            if rows is None:
+                rows = union(difference(self.columns(), delta.erases), delta.inserts)
+            return build_tree(self._arena, rows)
         if order == _identity(self.schema):
+            if rows is not None:
+                return build_tree(self._arena, rows)
             return self.identity.apply(delta.inserts, delta.erases)
         before = self._trees[order] if order in self._trees else self._waiting[order]
         if isinstance(before, OrderElsewhere):

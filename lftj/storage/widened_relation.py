@@ -154,14 +154,16 @@ class WidenedRelation(RelationVersion):
         trees = {tuple(range(self.schema.arity)): self.identity, **self._trees}
         return RelationVersion(self.schema, self._arena, trees, self.bounds() or None)
 
-    def apply(self, delta: Delta, known: Known = NONE_KNOWN) -> RelationVersion:
+    def apply(
+        self, delta: Delta, known: Known = NONE_KNOWN, rows: Columns | None = None
+    ) -> RelationVersion:
         """The relation after a net change; see `RelationVersion.apply`. Where all rows that come
         have the values and no key order was asked for, the values stay apart.
         """
         if not len(delta) and not known:
             return self
         if self._trees or known or not self._alike(delta.inserts).all():
-            return self.plain().apply(delta, known)
+            return self.plain().apply(delta, known, rows)
         erases = self._alike(delta.erases)
         narrow = self.narrow.apply(
             Delta(

@@ -74,7 +74,7 @@ class FromNothing(Strategy[Followed]):
         rows = sum(len(columns[0]) for columns in found.values())
         spent = meter.spent(rows, change.walk is not None)
         kept = replace(kept, **spent._asdict())
-        return Followed(change.net(found), kept, change.outcome)
+        return change.replaced(found, kept)
 
 
 class PatientlyFromNothing(FromNothing):

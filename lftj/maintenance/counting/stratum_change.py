@@ -261,6 +261,12 @@ class StratumChange:
         left = ELASTIC_FORGETTING if self.gave_up(Why.FORECAST) else 1
         return replace(kept, spent=state.spent * left, changes=state.changes)
 
+    def replaced(self, rows: Mapping[str, Columns], kept: Kept) -> Followed:
+        """The stratum with these rows, found from nothing, in place of those before the commit."""
+        deltas, old = self.net(rows), self.versions
+        versions = {name: old[name].apply(deltas[name], rows=rows[name]) for name in rows}
+        return Followed(deltas, kept, self.outcome, versions=versions)
+
     def net(self, rows: Mapping[str, Columns]) -> dict[str, Delta]:
         """The change from the rows before the commit to these."""
         return {name: self.versions[name].change_to(columns) for name, columns in rows.items()}

@@ -155,13 +155,15 @@ def test_difference_is_exactly_what_was_applied(start, other):
     assert len(version.difference(version)) == 0
 
 
+@pytest.mark.parametrize("at_hand", [False, True])
 @pytest.mark.parametrize("left", [0, 3, 300, 700, 999])
-def test_rows_that_are_left_of_many_are_right_in_all_orders(arena, left):
+def test_rows_that_are_left_of_many_are_right_in_all_orders(arena, left, at_hand):
     start = sorted((i % 10, i, i * i % 17) for i in range(1000))
     version = RelationVersion.build(TRIPLE, arena, columns(start))
     version.tree((1, 2, 0))
     stay, come = start[:left], [(3, -1, 5)]
-    after = version.apply(Delta(columns(come), columns(start[left:])))
+    all_rows = columns(sorted(stay + come)) if at_hand else None
+    after = version.apply(Delta(columns(come), columns(start[left:])), rows=all_rows)
     assert rows(after.columns()) == sorted(stay + come)
     turned = [(b, c, a) for a, b, c in stay + come]
     assert rows(after.tree((1, 2, 0)).columns()) == sorted(turned)
