@@ -5,14 +5,15 @@ values they have.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import field
+from math import prod
 from typing import NamedTuple
 
 from lftj.program.alteration import Alteration
 from lftj.program.bindings import Variables, of_expressions
 from lftj.program.checked import CheckedAtom
-from lftj.program.normal_form import RelationSchema
+from lftj.program.normal_form import Ref, RelationSchema, Value
 from lftj.scantree.frozen import frozen
 
 
@@ -25,6 +26,25 @@ class Size(NamedTuple):
     distinct: tuple[float, ...]
     crowds: tuple[float, ...]
     few: bool = False
+
+    def matching(self, args: Sequence[object]) -> float:
+        """The rows of an atom that has constants among these arguments."""
+        constants = [self.distinct[at] for at, arg in enumerate(args) if isinstance(arg, Value)]
+        return max(1.0, self.rows / max(1.0, prod(constants)))
+
+    def combinations(self, args: Sequence[object], variables: Collection[int]) -> float:
+        """The combinations of values that an atom with these arguments has of some variables.
+
+        A sample shows that values are repeated, and hardly how many there are if they are not.
+        """
+        rows, columns = self.matching(args), dict[int, int]()
+        for place, arg in enumerate(args):
+            if isinstance(arg, Ref) and arg.variable in variables:
+                columns.setdefault(arg.variable, place)
+        values = [
+            max(1.0, self.distinct[at], rows / max(1.0, self.crowds[at])) for at in columns.values()
+        ]
+        return min(rows, prod(values))
 
 
 NO_SIZE = Size(-1, (), ())

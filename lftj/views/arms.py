@@ -76,6 +76,9 @@ class OfRule(ABC, Generic[Rule_co]):
         """Kernel steps that the change is expected to take; None where that is never much."""
         return None
 
+    def forgone(self, run: Run) -> None:
+        """Note that the change was expected to cost too much."""
+
     def bytes(self, run: Run) -> int:
         """Bytes that the node keeps, 0 where another arm has reported them."""
         return 0
@@ -127,6 +130,12 @@ class JoinArm(OfRule[NormalRule]):
         state = run.join_state(self.join)
         assert state is not None
         return self.join.expected(state, run.versions.sizes)
+
+    def forgone(self, run: Run) -> None:
+        """See `OfRule`."""
+        state = run.join_state(self.join)
+        assert state is not None
+        self.join.forgone(state, run.versions.sizes)
 
     def bytes(self, run: Run) -> int:
         """See `OfRule`."""
@@ -203,6 +212,13 @@ class GroupArm(_Whole):
         if state is None or group.key in run.groups:
             return None
         return group.join.expected(state.join, run.versions.sizes)
+
+    def forgone(self, run: Run) -> None:
+        """See `OfRule`."""
+        group = self._group(run)
+        state = run.group_state(group)
+        if state is not None and group.key not in run.groups:
+            group.join.forgone(state.join, run.versions.sizes)
 
     def delta(self, run: Run, work: RuleWork, *, alone: bool) -> Change:
         """See `OfRule`."""

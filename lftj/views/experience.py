@@ -7,14 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from lftj.maintenance.cost.cost_model import SEEN_CHANGES
+from lftj.maintenance.cost.cost_model import SEEN_CHANGES, TRACED
 
 UNASKED_CHANGES = 16
 """Changed rows that a view reads, up to which nobody asks whether an update pays."""
 _STAB = 30  # a look-up in a sensitivity index, in kernel steps
-_VAIN_TRACES = 2
-"""Updates by a trace that were given up, less those that went through, from which on a body is
-evaluated without one: of up to `UNASKED_CHANGES` rows.
+_GIVEN_UP = 2
+"""Updates by one way that were given up, or not tried, less those that went through, from which on
+a body is evaluated for the other.
+"""
+_STEPS_OF_FEW = 256
+"""Kernel steps of an evaluation for each changed row of a small change: one that should cost far
+less.
 """
 _PROVEN_TRACES = 8
 """Updates that went through which count against those that are given up, at most."""
@@ -34,7 +38,11 @@ class Experience:
     def __init__(self, reads: Collection[str]):
         self._reads = frozenset(reads)
         self._seen: dict[frozenset[str], tuple[int, float]] = {}
-        self._given_up = 0  # more often than not
+        self._given_up = 0  # updates by traces, more often than not
+        self._lost = 0  # the same of delta queries
+        self._patience = _GIVEN_UP
+        self.seeks_first_proofs = False
+        """True once delta queries for a few changed rows have been given up again and again."""
         self._vain = 0
         self._price = 1  # evaluations that have to be in vain, doubled by each trace that went
         self._queries = 0.0
@@ -42,12 +50,14 @@ class Experience:
         self._dearer = 0  # changes that took more by the trace, less those that took less
 
     # ── delta queries ─────────────────────────────────────────────────────────────────────────────
-    def queried(self, steps: int, changed: int, found: int) -> None:
+    def queried(self, steps: int, changed: int, found: int | None) -> None:
         """Note what delta queries took for so many changed rows, and how many assignments these
-        have part in.
+        have part in; None where they were given up.
         """
-        self._vain += max(0, steps - _USEFUL * (changed + found))
+        self._vain += max(0, steps - _USEFUL * (changed + (found or 0)))
         self._queries = max(self._queries / 2, steps / max(1, changed))
+        if found is not None:
+            self._lost = max(0, self._lost - 1)
 
     def seeks_trace(self, work: int) -> bool:
         """Test for delta queries that searched in vain for as long as an evaluation of so much
@@ -59,9 +69,11 @@ class Experience:
         return True
 
     # ── the trace ─────────────────────────────────────────────────────────────────────────────────
-    def traced(self, sizes: Mapping[str, int], steps: int, stabs: int, *, finished: bool) -> None:
+    def traced(
+        self, sizes: Mapping[str, int], steps: int, stabs: int, work: int, *, finished: bool
+    ) -> None:
         """Note what a change took by the trace, by which relations changed; also one that was given
-        up. That many rows cost too much tells nothing of few.
+        up. `work`: kernel steps of an evaluation.
         """
         changed = self._reads.intersection(sizes)
         now, took = sum(sizes[name] for name in changed), steps + _STAB * stabs
@@ -71,15 +83,35 @@ class Experience:
         self._dearer = max(0, self._dearer + (1 if dear else -1))
         if finished:
             self._given_up = max(-_PROVEN_TRACES, self._given_up - 1)
-        elif now <= UNASKED_CHANGES:
+        else:
+            self.missed(now, work)
+
+    def missed(self, changed: int, work: int, *, traced: bool = True) -> None:
+        """Note that the trace, or delta queries, spared no evaluation of so much `work` at a change
+        of so many rows. Many rows tell nothing of few.
+        """
+        if changed > max(UNASKED_CHANGES, work // _STEPS_OF_FEW):
+            return
+        if traced:
             self._given_up += 1
+            return
+        self._lost += 1
+        if self._lost >= self._patience:
+            self._lost, self._given_up, self._patience = 0, 0, 2 * self._patience
+            self.seeks_first_proofs = True
 
     @property
-    def gave_up_traces(self) -> bool:
+    def doubts_traces(self) -> bool:
         """True once updates by traces for a few changed rows have been given up again and again:
-        the body is then evaluated without indices.
+        twice as often each time that delta queries served no better.
         """
-        return self._given_up >= _VAIN_TRACES
+        return self._given_up >= self._patience
+
+    def gave_up_traces(self, work: int, counted: float) -> bool:
+        """Test for traced evaluations of so much `work` that have taken, after such updates, what
+        an evaluation without indices takes, by which all proofs are counted: then that is made.
+        """
+        return self.doubts_traces and self._given_up * TRACED * work >= counted
 
     @property
     def prefers_queries(self) -> bool:

@@ -159,25 +159,29 @@ class Join:
         """
         if state.trace is None:
             work.strategy = DELTA_QUERIES.name
-            columns, signed = self._by_queries(versions, context, work)
+            columns, signed = self._by_queries(state, versions, context, work)
             if self.experience.seeks_trace(state.work):
                 state = self._with_trace(state, versions, context)
             return columns, signed, state
         work.strategy = TRACE.name
-        pieces, trace = self._by_trace(state.trace, versions, context, work)
+        pieces, trace = self._by_trace(state.trace, state.work, versions, context, work)
         if trace.body.plan.count and self.experience.prefers_queries:
             return *joined(pieces), state._replace(trace=None)
         return *joined(pieces), state._replace(trace=trace)
 
-    def _by_queries(self, versions: Versions, context: Context, work: RuleWork) -> Assignments:
+    def _by_queries(
+        self, state: JoinState, versions: Versions, context: Context, work: RuleWork
+    ) -> Assignments:
         """The change by delta queries."""
-        started, found = context.budget.work, 0
+        started, found = context.budget.work, None
         try:
-            columns, signed = joined(signed_assignments(self.queries, versions, context, work))
-            found = len(signed)
+            found = joined(signed_assignments(self.queries, versions, context, work))
+            return found
         finally:  # what was given up cost so much at least
-            self.experience.queried(context.budget.work - started, work.surgeries, found)
-        return columns, signed
+            rows, steps = None if found is None else len(found[1]), context.budget.work - started
+            self.experience.queried(steps, work.surgeries, rows)
+            if found is None:
+                self.forgone(state, versions.sizes)
 
     def _with_trace(self, state: JoinState, versions: Versions, context: Context) -> JoinState:
         """The state with the trace of an evaluation, as far as indices may take memory. The
@@ -196,16 +200,18 @@ class Join:
         return trace_of_all(self.rule, self.needed, relations, context)
 
     def _by_trace(
-        self, trace: TraceState, versions: Versions, context: Context, work: RuleWork
+        self, trace: TraceState, full: int, versions: Versions, context: Context, work: RuleWork
     ) -> tuple[list[Assignments], TraceState]:
-        """The change in the regions that the trace names, and the trace after it."""
+        """The change in the regions that the trace names, and the trace after it. `full`: kernel
+        steps of an evaluation.
+        """
         before, started, finished = trace.bytes, context.budget.work, False
         try:
             pieces, trace = traced_change(trace, versions, context, work)
             finished = True
         finally:  # what was given up cost so much at least
             steps = context.budget.work - started
-            self.experience.traced(versions.sizes, steps, work.stabs, finished=finished)
+            self.experience.traced(versions.sizes, steps, work.stabs, full, finished=finished)
         if context.forced.trace is None and trace.bytes > before:
             trace = fitted(
                 trace, context.resources.trace_budget, context.resources.traced() - before
@@ -225,6 +231,11 @@ class Join:
         numbers = {number for number, _ in state.trace.indices}
         return self.experience.expected(sizes, [atoms[number].relation for number in numbers])
 
+    def forgone(self, state: JoinState, sizes: Mapping[str, int]) -> None:
+        """Note a change that was expected to cost too much."""
+        changed = sum(sizes.get(name, 0) for name in self.reads)
+        self.experience.missed(changed, state.work, traced=state.trace is not None)
+
     # ── all assignments ───────────────────────────────────────────────────────────────────────────
     def full(
         self, before: JoinState | None, relations: Relations, context: Context, want: Want
@@ -235,15 +246,20 @@ class Join:
         now = {name: relations[name].count for name in self.rule.reads}
         sought = None
         if want.traced and before is not None and self.experience.seeks_trace(before.work):
-            sought = self._trace_of_all(relations, context)
+            if self.projects:
+                sought = self._choose_trace(relations, context, first_proofs=True)
+            sought = sought or self._trace_of_all(relations, context)
         anew = want.traced and (
-            before is None or before.trace is not None or _outgrown(before.sizes, now)
+            before is None
+            or before.trace is not None
+            or self.experience.seeks_first_proofs
+            or _outgrown(before.sizes, now)
         )
         sizes = _NOT_KNOWN
         if want.traced:
             sizes = now if before is None or anew else before.sizes
         if sought is not None or (anew and TRACE.name not in context.tuning.without):
-            found = self._traced(sought, relations, context, sizes)
+            found = self._traced(sought, before, relations, context, sizes)
             if found is not None:
                 return found if want.shape is not None else self._heads(found)
         state = JoinState(self, sizes=sizes)
@@ -262,6 +278,7 @@ class Join:
     def _traced(
         self,
         choice: TraceChoice | None,
+        before: JoinState | None,
         relations: Relations,
         context: Context,
         sizes: Mapping[str, int],
@@ -269,10 +286,12 @@ class Join:
         """All assignments by a search that is traced, as was chosen or where its trace is expected
         to serve better than delta queries, and did; None where it is not, or took too long.
         """
+        first_proofs = self.experience.seeks_first_proofs and self.projects
+        self.experience.seeks_first_proofs = False
         if choice is None:
-            if self.experience.gave_up_traces and context.forced.trace is None:
+            if context.forced.trace is None and self._without_trace(before, relations, context):
                 return None
-            choice = choose_trace(self.rule, self.needed, relations, context)
+            choice = self._choose_trace(relations, context, first_proofs=first_proofs)
         if choice is None:
             return None
         allowed, price = self._first_proofs(choice, relations, context)
@@ -298,8 +317,26 @@ class Join:
         """
         if choice.body.plan.count or context.forced.trace is not None:
             return None, 1
-        counted = plan_rule(self.rule, relations, context, needed=self.needed, count=True)
-        return max(_FIRST_PROOF_STEPS, int(2 * counted.choice.cost)), TRACED
+        return max(_FIRST_PROOF_STEPS, int(2 * self._counted(relations, context))), TRACED
+
+    def _choose_trace(
+        self, relations: Relations, context: Context, *, first_proofs: bool
+    ) -> TraceChoice | None:
+        return choose_trace(self.rule, self.needed, relations, context, first_proofs=first_proofs)
+
+    def _without_trace(
+        self, before: JoinState | None, relations: Relations, context: Context
+    ) -> bool:
+        """Test for updates by traces that did not serve."""
+        seen = self.experience
+        if not seen.doubts_traces or before is None:
+            return seen.doubts_traces
+        return seen.gave_up_traces(before.work, self._counted(relations, context))
+
+    def _counted(self, relations: Relations, context: Context) -> float:
+        """Kernel steps that counting all proofs is expected to take."""
+        plan = plan_rule(self.rule, relations, context, needed=self.needed, count=True)
+        return plan.choice.cost
 
 
 def _given_up(allowed: int) -> Exhausted:

@@ -308,6 +308,8 @@ class _Runner(GroupRun):
             return Exhausted(Why.PASS, None)
         allowed = self._may_take(stay)
         if self._hopeless(stay, allowed):
+            for arm in stay:
+                arm.forgone(self)
             return Exhausted(Why.FORECAST, None)
         alone = len(node.arms) == 1 and state.support is None and not new
         follow = partial(node.changes, self, stay, alone=alone)

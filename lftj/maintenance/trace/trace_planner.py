@@ -20,7 +20,7 @@ from lftj.join.plan.plan import PlannedAtom, PlannedProbe, RulePlan
 from lftj.join.run.evaluate import Relations, plan_rule
 from lftj.join.run.least_values import least_plan, many_proofs
 from lftj.maintenance.trace.traced_body import TracedBody
-from lftj.program.normal_form import NormalRule, Value
+from lftj.program.normal_form import NormalRule, Ref, Value
 from lftj.scantree.frozen import frozen
 from lftj.scantree.layout import PAGE_COLUMNS
 from lftj.sensitivity import EXACT, NONE, Granularity, hull
@@ -56,10 +56,15 @@ class TraceChoice:
 
 
 def choose_trace(
-    rule: NormalRule, needed: tuple[int, ...], relations: Relations, context: Context
+    rule: NormalRule,
+    needed: tuple[int, ...],
+    relations: Relations,
+    context: Context,
+    *,
+    first_proofs: bool = False,
 ) -> TraceChoice | None:
-    """Choose how to trace a rule, or None where delta queries serve better. O(positions ·
-    levels²).
+    """Choose how to trace a rule, or None where delta queries serve better. `first_proofs`: a
+    search for first ones has to be tried, however many are expected. O(positions · levels²).
     """
     if (
         any(
@@ -85,7 +90,7 @@ def choose_trace(
     )
     if (
         first is not None
-        and _proofs_per_row(first, relations, context) >= _FIRST_PROOF
+        and (first_proofs or _proofs_per_row(first, relations, context) >= _FIRST_PROOF)
         and not _few_in_all(first, relations, context)
         and not _sooner_counted(first, relations, context)
     ):
@@ -143,7 +148,25 @@ def _proofs_per_row(plan: RulePlan, relations: Relations, context: Context) -> f
         if plan.least
         else 1.0
     )
-    return plan.choice.bindings[-1] * more / max(rows, 1.0) if plan.choice.bindings else 1.0
+    if not plan.choice.bindings:
+        return 1.0
+    return plan.choice.bindings[-1] * more * _left(plan, relations, context) / max(rows, 1.0)
+
+
+def _left(plan: RulePlan, relations: Relations, context: Context) -> float:
+    """Estimated share of the assignments that negated atoms leave."""
+    share, of = 1.0, context.statistics.size
+    for probe in plan.rule.negated:
+        looked_up = {arg.variable for arg in probe.args if isinstance(arg, Ref)}
+        for atom in plan.rule.atoms:
+            named = {arg.variable for arg in atom.args if isinstance(arg, Ref)}
+            if looked_up and looked_up <= named:
+                read, no = of(relations, atom.relation), of(relations, probe.relation)
+                if read is not None and no is not None:
+                    values = read.combinations(atom.args, looked_up)
+                    share *= max(0.0, 1.0 - no.combinations(probe.args, looked_up) / values)
+                break
+    return share
 
 
 def _few_in_all(plan: RulePlan, relations: Relations, context: Context) -> bool:

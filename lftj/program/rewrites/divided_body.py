@@ -141,7 +141,7 @@ class DividedBody:
     def _apart(self, problem: Problem) -> Problem:
         """The problem without freedoms that recursion and choice take."""
         stuck = {
-            name: self._is_stuck(name)
+            name: is_stuck(self._program, name)
             for literal in (*self.atoms, *self.tests)
             if isinstance(literal, CheckedAtom)
             for name in [literal.relation]
@@ -156,21 +156,18 @@ class DividedBody:
                 held |= variables
         return problem._replace(atoms=atoms, held=held)
 
-    def _is_stuck(self, name: str) -> bool:
-        """Test for a relation that depends on the rule, or that chooses."""
-        program = self._program
-        if is_hidden(name):
-            shown = program.names.get(name) or name
-            read = {
-                each
-                for rule in program.hidden_rules
-                if rule.relation == shown
-                for each in rule.reads
-            }
-            return name in program.cyclic or any(map(self._is_stuck, read))
-        if name in program.cyclic or name in program.avoid or program.known.chooses(name):
-            return True
-        return program.known.recursive(name, program.targets)
+
+def is_stuck(program: RuleProgram, name: str) -> bool:
+    """Test for a relation that depends on the rule, or that chooses."""
+    if is_hidden(name):
+        shown = program.names.get(name) or name
+        read = {
+            each for rule in program.hidden_rules if rule.relation == shown for each in rule.reads
+        }
+        return name in program.cyclic or any(is_stuck(program, each) for each in read)
+    if name in program.cyclic or name in program.avoid or program.known.chooses(name):
+        return True
+    return program.known.recursive(name, program.targets)
 
 
 def _constant(literal: object) -> tuple[int, Expression] | None:

@@ -48,6 +48,7 @@ from lftj.program.rewrites.plain_literals import (
     negated_computations,
     negated_tests,
 )
+from lftj.program.rewrites.rare_rows import rare_rows
 from lftj.program.rewrites.rule_program import Body, Definition, HeadTerm, RuleProgram
 from lftj.program.rewrites.variable_elimination import variable_elimination
 from lftj.program.statistics_hints import NOTHING, Known
@@ -200,6 +201,13 @@ PASSES = (
         independent_parts,
         "parts that no variable links would multiply each other: each is decided by itself",
         "Ramakrishnan, Beeri and Krishnamurthy, Optimizing Existential Datalog Queries, 1988",
+    ),
+    Pass(
+        "rare rows",
+        rare_rows,
+        "a search meets all rows that a negated atom rejects, so those that are left of many are a "
+        "relation",
+        "Veldhuizen, Leapfrog Triejoin, 2014",
     ),
     Pass(
         "variable elimination",

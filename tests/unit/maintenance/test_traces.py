@@ -281,3 +281,52 @@ def test_a_trace_that_is_dearer_than_delta_queries_were_goes() -> None:
     toggled(workspace, 12)
     assert set(workspace.profile(last=1).strategy) == {"delta queries"}
     assert workspace.verify() == []
+
+
+def sparse(share: int) -> Any:
+    """A workspace in which each group has thousands of items and of others, and a few links between
+    these. Values are blocked but for one in `share`.
+    """
+    workspace = lftj.connect(executor=lftj.ThreadExecutor(threads=1))
+    drawn, rows, groups = random.Random(1), 20_000, 10
+    workspace.add_rules("""
+        .decl item(g: int, x: int)  .decl other(g: int, w: int)  .decl link(x: int, w: int)
+        .decl blocked(x: int, k: int)  .decl v(g: int)
+    """)
+    workspace.load("item", [(i % groups, i) for i in range(rows)])
+    workspace.load("other", [(i % groups, i) for i in range(rows)])
+    pairs = {(drawn.randrange(rows), drawn.randrange(rows)) for _ in range(4 * rows)}
+    workspace.load("link", sorted(pairs))
+    workspace.load("blocked", [(i, i // 1000) for i in range(rows) if i % share])
+    return workspace
+
+
+def test_first_proofs_that_are_rare_are_counted_after_a_few_evaluations() -> None:
+    """An update for twenty rows by the trace is expected to cost too much, each time."""
+    workspace = sparse(5000)
+    workspace.add_rules(
+        "v(g) :- item(g, x), other(g, w), link(x, w), !blocked(x, _), !blocked(w, _)."
+    )
+    steps: list[int] = []
+    for number in range(8):
+        with workspace.transaction() as tx:
+            rows = [(i, i // 1000) for i in range(1, 20_000, 1000)]
+            (tx.insert if number % 2 else tx.delete)("blocked", rows)
+        steps.append(int(workspace.profile(last=1).steps.sum()))
+    assert max(steps[4:]) < 5000
+    assert workspace.verify() == []
+
+
+def test_proofs_that_are_too_many_to_count_are_found_one_by_one() -> None:
+    """The view is empty at first, so proofs seem to be rare; then each row has thousands."""
+    workspace = sparse(1)
+    workspace.add_rules(".decl free(g: int, w: int)  v(g) :- item(g, x), free(g, w), x != w.")
+    rows = [(i % 3, i) for i in range(40)]
+    steps: list[int] = []
+    for number in range(6):
+        with workspace.transaction() as tx:
+            (tx.delete if number % 2 else tx.insert)("free", rows)
+        steps.append(int(workspace.profile(last=1).steps.sum()))
+    assert max(steps[2:]) < 200
+    assert set(workspace.profile(last=1).strategy) == {"trace"}
+    assert workspace.verify() == []
