@@ -42,8 +42,8 @@ _HINTS = {
     "nested": "what stands inside must not depend on the relation being defined: read finished "
     "relations only",
     "aggregate": "aggregate in a relation that the cycle does not read, after the recursion is "
-    "finished; only one min or max in each head may stand in a cycle, or one sum or count where "
-    "all relations of the cycle add up, without negation inside",
+    "finished; only one min or max in each head may stand in a cycle, or one sum, count or "
+    "aggregate of your own where all relations of the cycle add up, without negation inside",
     "functor": "what makes strings, and `range`, cannot stand in a cycle with `min` or `max`: "
     "compute it before or after the cycle",
 }

@@ -111,8 +111,8 @@ def bound_as(function: UserFunction, signature: FunctionSignature) -> bool:
 @frozen(slots=True)
 class Derivation:
     """Rule heads that derive a relation: their number, whether they aggregate, and the column and
-    function when it is one `min` or `max` in each, or those of one `sum` or `count` in each that
-    aggregates.
+    function when it is one `min` or `max` in each, or those of one `sum`, `count` or aggregate of
+    the user's in each that aggregates.
     """
 
     heads: int = 0

@@ -128,6 +128,10 @@ kind.
 """
 
 
+BUILT_IN = frozenset({*FOLDS, *IN_ORDER, "count", "concat"})
+"""All aggregates but those of users."""
+
+
 class _Nothing:
     """No result of a group."""
 

@@ -24,6 +24,7 @@ from lftj.proofs.steps import (
     Row,
     Step,
 )
+from lftj.proofs.sums import added
 from lftj.proofs.terms import Env, value_of
 from lftj.proofs.world import World, Wrong, check_chosen
 from lftj.syntax import tree
@@ -66,6 +67,9 @@ class AssignmentChecker:
             if not same_rows(row, derived):
                 raise Wrong(f"its rule derives {derived}")
             if self._head.relation in self._world.sums:
+                column, function = self._world.sums[self._head.relation]
+                if not same(fold(function, [(row[column],)], self._world.users), row[column]):
+                    raise Wrong("it adds another value than it has")
                 self._alone(row, 1)
         return tuple(waiting)
 
@@ -207,7 +211,7 @@ class AssignmentChecker:
 
     def _contributing(self, row: Row) -> list[tuple[tree.Rule, int, list[Env]]]:
         """The rules, each with the number of its head, that add to a row, with what they add."""
-        column = self._world.sums[self._head.relation]
+        column = self._world.sums[self._head.relation].column
         key = (*row[:column], *row[column + 1 :])
         found: list[tuple[tree.Rule, int, list[Env]]] = []
         for rule in self._world.rules.values():
@@ -228,34 +232,38 @@ class AssignmentChecker:
         """Check that these rules, and no others, add up to a row."""
         if self._head.relation not in self._world.sums:
             raise Wrong("its rules do not add up")
-        column = self._world.sums[self._head.relation]
+        column, function = self._world.sums[self._head.relation]
         wanted = self._contributing(row)
         if [(each.rule, each.head) for each in parts] != [(str(r), n) for r, n, _ in wanted]:
             raise Wrong("other rules add up to it")
         if (str(self._rule), self._number) != (parts[0].rule, parts[0].head):
             raise Wrong("its rule is not the first of those that add up")
-        total: list[Value] = []
+        total: list[Row] = []
         for part, (rule, number, envs) in zip(parts, wanted, strict=True):
             checker = AssignmentChecker(self._world, self._steps, rule, number)
-            total.append(checker.part(row, part, column, envs))
-        if not same(fold("sum", [(each,) for each in total], {}), row[column]):
+            total += checker.part(row, part, envs)
+        if not same(fold(function, total, self._world.users), row[column]):
             raise Wrong("what its rules add is another sum")
         if not any(same_rows(row, each) for each in self._world.relations[self._head.relation]):
             raise Wrong("the group comes to another value")
 
-    def part(self, row: Row, part: Part, column: int, envs: list[Env]) -> Value:
-        """Check what this rule adds to a row, in all of these assignments; the value of it."""
+    def part(self, row: Row, part: Part, envs: list[Env]) -> list[Row]:
+        """Check what this rule adds to a row, in all of these assignments; what each of them
+        adds.
+        """
+        column, function = self._world.sums[self._head.relation]
         keys = [(each, row[at]) for at, each in enumerate(self._head.terms) if at != column]
         env = self._env(part.bindings, {}, self._rule.body, tuple(each for each, _ in keys))
-        added, one = self._head.terms[column], tree.Constant(1)
-        if isinstance(added, tree.HeadAggregate):
-            added = added.args[0] if added.args else one
+        term = self._head.terms[column]
+        args = term.args if isinstance(term, tree.HeadAggregate) else (term,)
         group = Group(part.rule, part.value, part.size, part.shown)
-        function = "count" if added is one else "sum"
-        self._group(function, (added,), self._rule.body, env, envs, group, keys)
-        if not same(fold("sum", [(value_of(added, each),) for each in envs], {}), part.value):
+        counts = function == "sum" and not args
+        function_shown = "count" if counts else function
+        self._group(function_shown, args, self._rule.body, env, envs, group, keys)
+        found = [added(term, each) for each in envs]
+        if not same(fold(function, found, self._world.users), part.value):
             raise Wrong(f"{part.rule} adds another value")
-        return part.value
+        return found
 
     def _group(
         self,

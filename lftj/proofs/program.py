@@ -13,7 +13,7 @@ from lftj.proofs.choice import HIDDEN, accepted, choice_domains, with_relations_
 from lftj.proofs.inference import NO_FUNCTIONS, kinds_of_columns, typed
 from lftj.proofs.kinds import OfUsers, Value, held
 from lftj.proofs.nested_loops import BodyPlan
-from lftj.proofs.sums import sum_columns, summed, with_names
+from lftj.proofs.sums import Sum, summed, sums_of, with_names
 from lftj.proofs.terms import Env, value_of
 from lftj.syntax import tree
 
@@ -66,7 +66,7 @@ def levels(rules: list[tree.Rule]) -> dict[str, int]:
     A relation that takes a `min` or `max` may stand in a cycle; what uses the values there is
     trusted to be monotone.
     """
-    inside, sums = extremes(rules), sum_columns(rules)
+    inside, sums = extremes(rules), sums_of(rules)
     edges = set()
     for rule in rules:
         for head in rule.heads:
@@ -107,7 +107,7 @@ def only_best(rows: set[Row], column: int, function: str) -> set[Row]:
     return set(best.values())
 
 
-def _adding_up(heads: list[HeadRule], sums: Mapping[str, int]) -> set[str]:
+def _adding_up(heads: list[HeadRule], sums: Mapping[str, Sum]) -> set[str]:
     """The relations of one level that add up what several rules find, or what they have found."""
     times = Counter(each.head.relation for each in heads)
     return {
@@ -226,7 +226,7 @@ def evaluate(
     level, inside = dict.fromkeys(domains, 0) | levels(rules), extremes(rules)
     relations: dict[str, set[Row]] = {name: set() for name in [*declared, *level]}
     relations |= {name: {stored(name, row) for row in rows} for name, rows in facts.items()}
-    sums = sum_columns(rules)
+    sums = sums_of(rules)
     heads = [
         (level[head.relation], HeadRule(head, with_names(rule, sums), relations, users or {}))
         for rule in rules
@@ -238,7 +238,8 @@ def evaluate(
         if members:
             adding = [rule for rule in now if rule.head.relation in members]
             now = [rule for rule in now if rule.head.relation not in members]
-            summed(adding, {name: sums[name] for name in members}, relations)
+            mine = {name: sums[name] for name in members}
+            summed(adding, mine, relations, users or {}, stored)
         others = [name for name, at in level.items() if at == stratum and name not in members]
         given = {(name, row) for name in others for row in relations[name]}
         relations |= {name: set() for name in others}

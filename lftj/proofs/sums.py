@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Relations that add up what several rules find, in cycles too: for each group one value, which is
-the sum of what all assignments of all rules give. In a cycle groups are evaluated again and again;
-a group that depends on itself has no value.
+the sum of what all assignments of all rules give, or what an aggregate of the user's makes of it.
+In a cycle groups are evaluated again and again; a group that depends on itself has no value.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
-from typing import Any, Protocol
+from typing import NamedTuple, Protocol
 
-from lftj.proofs.aggregates import fold
+from lftj.proofs.aggregates import BUILT_IN, UserFold, fold
 from lftj.proofs.kinds import Value
 from lftj.proofs.terms import Env, value_of
 from lftj.syntax import tree
@@ -38,12 +38,21 @@ class HeadRule(Protocol):
     def plan(self) -> _Plan: ...
 
 
+class Sum(NamedTuple):
+    """The column of a relation that is added up, and the aggregate: `sum`, for counts too, or one
+    of the user's.
+    """
+
+    column: int
+    function: str
+
+
 class DependsOnItself(ValueError):
     """Groups of which each is made of the next, and the last of the first."""
 
 
-def sum_columns(rules: Iterable[tree.Rule]) -> dict[str, int]:
-    """The column that is added up, of relations that do so."""
+def sums_of(rules: Iterable[tree.Rule]) -> dict[str, Sum]:
+    """The relations that add up, each with its sum."""
     calls: dict[str, set[tuple[tuple[int, str], ...]]] = {}
     for head in (head for rule in rules for head in rule.heads):
         calls.setdefault(head.relation, set()).add(
@@ -53,11 +62,13 @@ def sum_columns(rules: Iterable[tree.Rule]) -> dict[str, int]:
                 if isinstance(term, tree.HeadAggregate)
             )
         )
-    found: dict[str, int] = {}
+    found: dict[str, Sum] = {}
     for name, kinds in calls.items():
         some = [each for each in kinds if each]
-        if len(some) == 1 and len(some[0]) == 1 and some[0][0][1] in _ADDITIVE:
-            found[name] = some[0][0][0]
+        if len(some) == 1 and len(some[0]) == 1:
+            ((column, function),) = some[0]
+            if function in _ADDITIVE or function not in BUILT_IN:
+                found[name] = Sum(column, "sum" if function in _ADDITIVE else function)
     return found
 
 
@@ -80,25 +91,33 @@ def with_names(rule: tree.Rule, relations: Iterable[str]) -> tree.Rule:
 
 
 def summed(
-    heads: Sequence[HeadRule], columns: Mapping[str, int], relations: dict[str, set[Row]]
+    heads: Sequence[HeadRule],
+    sums: Mapping[str, Sum],
+    relations: dict[str, set[Row]],
+    users: Mapping[str, UserFold],
+    stored: Callable[[str, Row], Row],
 ) -> None:
-    """Fill the relations of one stratum. Raises DependsOnItself."""
+    """Fill the relations of one stratum. `stored`: a row as a relation holds it. Raises
+    DependsOnItself.
+    """
+    columns = {name: each.column for name, each in sums.items()}
     for name in {each.head.relation for each in heads}:
         relations[name].clear()
     passed = 0
     while True:
-        values: dict[Group, list[Value]] = {}
+        values: dict[Group, list[Row]] = {}
         above: dict[Group, set[Group]] = {}
         for each in heads:
             name, column = each.head.relation, columns[each.head.relation]
             for env in each.plan.solve({}):
-                key, value = _of(each, column, env)
-                values.setdefault((name, key), []).append(value)
+                key = _key(each, column, env)
+                values.setdefault((name, key), []).append(added(each.terms[column], env))
                 above.setdefault((name, key), set()).update(_rests_on(each, columns, env))
         made: dict[str, set[Row]] = {each.head.relation: set() for each in heads}
         for (name, key), found in values.items():
-            total = fold("sum", [(value,) for value in found], {})
-            made[name].add((*key[: columns[name]], total, *key[columns[name] :]))
+            total = fold(sums[name].function, found, users)
+            row = (*key[: columns[name]], total, *key[columns[name] :])
+            made[name].add(stored(name, row))
         passed += 1
         done = all(relations[name] == rows for name, rows in made.items())
         if done or passed > len(above) + 2:
@@ -110,16 +129,18 @@ def summed(
             relations[name].update(rows)
 
 
-def _of(each: HeadRule, column: int, env: Env) -> tuple[Row, Value]:
-    """The group of an assignment, and what it adds."""
-    term: Any = each.terms[column]
-    value = 1
+def added(term: tree.Term, env: Env) -> Row:
+    """Values that an assignment adds by this term of the head: the arguments of the aggregate."""
     if not isinstance(term, tree.HeadAggregate):
-        value = value_of(term, env)
-    elif term.args:
-        value = value_of(term.args[0], env)
-    key = tuple(value_of(other, env) for at, other in enumerate(each.terms) if at != column)
-    return key, value
+        return (value_of(term, env),)
+    if term.function == "count" and not term.args:
+        return (1,)
+    return tuple(value_of(each, env) for each in term.args)
+
+
+def _key(each: HeadRule, column: int, env: Env) -> Row:
+    """The group of an assignment."""
+    return tuple(value_of(term, env) for at, term in enumerate(each.terms) if at != column)
 
 
 def _rests_on(each: HeadRule, columns: Mapping[str, int], env: Env) -> Iterable[Group]:

@@ -13,7 +13,7 @@ from lftj.proofs.inference import NO_FUNCTIONS, typed
 from lftj.proofs.kinds import OfUsers
 from lftj.proofs.program import HeadRule, evaluate
 from lftj.proofs.steps import Chosen, Premise, Row
-from lftj.proofs.sums import sum_columns
+from lftj.proofs.sums import Sum, sums_of
 from lftj.proofs.terms import value_of
 from lftj.syntax import tree
 from lftj.syntax.parser import parse
@@ -74,11 +74,11 @@ class World:
         return found
 
     @cached_property
-    def sums(self) -> dict[str, int]:
-        """The column that is added up, of relations whose rules do so."""
+    def sums(self) -> dict[str, Sum]:
+        """The relations that several rules add up, each with its sum."""
         heads = Counter(head.relation for rule in self.rules.values() for head in rule.heads)
-        found = sum_columns(self.rules.values())
-        return {name: column for name, column in found.items() if heads[name] > 1}
+        found = sums_of(self.rules.values())
+        return {name: each for name, each in found.items() if heads[name] > 1}
 
     def columns(self, relation: str) -> list[str]:
         """The names of a declared relation's columns."""

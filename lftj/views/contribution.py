@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules of a stratum that adds up, as joins: for each assignment a group, what is added to it, and
-the groups that the assignment rests on.
+"""Rules of a stratum that adds up, as joins: for each assignment a group, what is added to it (the
+arguments of the aggregate), and the groups that the assignment rests on.
 """
 
 from __future__ import annotations
@@ -13,7 +13,15 @@ import numpy as np
 from lftj.join.context import Context
 from lftj.maintenance.inputs.rule_work import RuleWork
 from lftj.maintenance.inputs.versions import Versions
-from lftj.program.normal_form import Assignment, NormalRule, Ref, RuleVariable, Value
+from lftj.program.additive import Addition
+from lftj.program.normal_form import (
+    AggregateTerm,
+    Assignment,
+    NormalRule,
+    Ref,
+    RuleVariable,
+    Value,
+)
 from lftj.storage.delta import Columns
 from lftj.types import INT, encode_constant
 from lftj.types.dictionary import Dictionary
@@ -23,34 +31,31 @@ from lftj.views.join_node import Assignments, Join, Want, joined
 
 
 class Contribution:
-    """A rule of a summed stratum as a join: for each assignment the group, the value that is added,
-    and the groups of the stratum that the assignment rests on.
+    """A rule of a summed stratum as a join: for each assignment the group, the values that are
+    added, and the groups of the stratum that the assignment rests on.
     """
 
-    def __init__(self, rule: NormalRule, columns: Mapping[str, int]):
-        self.relation, column = rule.relation, columns[rule.relation]
+    def __init__(self, rule: NormalRule, known: Mapping[str, Addition]):
+        self.relation, column = rule.relation, known[rule.relation].column
         term = rule.head[column]
         variables, assignments = list(rule.variables), list(rule.assignments)
-        if isinstance(term, Ref):
-            value = term
-        elif term.args:
-            value = term.args[0]
-        else:
-            value = Ref(len(variables))
+        values = (term,) if isinstance(term, Ref) else term.args
+        if isinstance(term, AggregateTerm) and term.function == "count" and not values:
+            values = (Ref(len(variables)),)
             variables.append(RuleVariable("_", INT))
-            assignments.append(Assignment(value.variable, Value(1, INT)))
+            assignments.append(Assignment(values[0].variable, Value(1, INT)))
         key = [each for place, each in enumerate(rule.head) if place != column]
         self.sources: list[tuple[str, list[Ref | Value]]] = [
             (
                 atom.relation,
-                [each for at, each in enumerate(atom.args) if at != columns[atom.relation]],
+                [each for at, each in enumerate(atom.args) if at != known[atom.relation].column],
             )
             for atom in rule.atoms
-            if atom.relation in columns
+            if atom.relation in known
         ]
         given = [each for _, terms in self.sources for each in terms if isinstance(each, Ref)]
-        head = (*(each for each in key if isinstance(each, Ref)), value, *given)
-        self.width = len(key)
+        head = (*(each for each in key if isinstance(each, Ref)), *values, *given)
+        self.width, self.added = len(key), len(values)
         name = Source(rule.relation, Role.HIDDEN, "added")
         made = replace(
             rule,
@@ -75,7 +80,7 @@ class Contribution:
 
     def groups(self, rows: Columns, dictionary: Dictionary) -> Iterator[tuple[str, Columns]]:
         """The relation and the group of each source of these rows."""
-        place = self.width + 1
+        place = self.width + self.added
         for relation, terms in self.sources:
             columns: Columns = []
             for term in terms:

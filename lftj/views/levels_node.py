@@ -21,14 +21,14 @@ from functools import cached_property
 
 import numpy as np
 
-from lftj.errors import GroupCycleError, ValueRangeError
+from lftj.errors import GroupCycleError, UserFunctionError, ValueRangeError
 from lftj.frames.out import to_tuples
 from lftj.heads.aggregate_shape import AggregateShape
 from lftj.heads.aggregate_state import AggregateState
 from lftj.join.context import Context
 from lftj.maintenance.inputs.rule_work import RuleWork
 from lftj.maintenance.inputs.versions import Versions
-from lftj.program.additive import sum_columns
+from lftj.program.additive import Addition, additions
 from lftj.program.normal_form import (
     AggregateTerm,
     NormalRule,
@@ -73,13 +73,13 @@ class LevelsState:
     @staticmethod
     def begun(rules: tuple[NormalRule, ...]) -> LevelsState:
         """The state of these rules before anything was evaluated."""
-        columns = sum_columns(rules)
-        return LevelsState(rules, tuple(Contribution(rule, columns) for rule in rules), {}, {})
+        known = additions(rules)
+        return LevelsState(rules, tuple(Contribution(rule, known) for rule in rules), {}, {})
 
     @cached_property
-    def columns(self) -> dict[str, int]:
-        """The column that is summed, by relation."""
-        return sum_columns(self.rules)
+    def additions(self) -> dict[str, Addition]:
+        """The additions by relation."""
+        return additions(self.rules)
 
     @cached_property
     def groups(self) -> int:
@@ -102,7 +102,7 @@ def follow_levels(
     work: RuleWork,
 ) -> tuple[dict[str, Delta], LevelsState]:
     """Bring a summed stratum up to date: the changes of its relations, and what is kept. Raises
-    GroupCycleError, ValueRangeError or LimitError; nothing given is changed.
+    GroupCycleError, ValueRangeError, UserFunctionError or LimitError; nothing given is changed.
     """
     rules = tuple(rule for rule in stratum.rules if isinstance(rule, NormalRule))
     same = isinstance(kept, LevelsState) and len(kept.rules) == len(rules)
@@ -110,7 +110,7 @@ def follow_levels(
         way = _Levels(schemas, kept, versions, context, work)
         try:
             return way.followed()
-        except (_Suspicion, ValueRangeError):
+        except (_Suspicion, ValueRangeError, UserFunctionError):
             # A product may be out of range that no version has: of a sum that goes in this commit
             # and a row that comes. What an evaluation finds decides.
             work.outcome = "fallback"
@@ -136,13 +136,15 @@ class _Levels:
     ):
         self._schemas, self._state, self._versions = schemas, state, versions
         self._context, self._work = copy(context), work
-        self._columns = state.columns
+        self._columns = {name: each.column for name, each in state.additions.items()}
         resources, arena = context.resources, context.resources.arena
-        self._shapes = {name: sum_shape(schemas[name], at) for name, at in self._columns.items()}
+        self._shapes = {
+            name: sum_shape(schemas[name], each) for name, each in state.additions.items()
+        }
+        dictionary, user = resources.dictionary, resources.user_aggregates
         self._sums = {
-            name: state.sums.get(name)
-            or AggregateState.empty(arena, self._shapes[name], resources.dictionary)
-            for name in self._columns
+            name: state.sums.get(name) or AggregateState.empty(arena, shape, dictionary, user)
+            for name, shape in self._shapes.items()
         }
         self._levels = {
             name: state.levels.get(name) or no_levels(schemas[name], arena)
@@ -252,7 +254,7 @@ class _Levels:
         if not len(signed):
             return
         self._work.assignments += len(signed)
-        self._pending[each.relation].append((rows[: each.width + 1], signed))
+        self._pending[each.relation].append((rows[: each.width + each.added], signed))
         won = signed > 0
         if won.any():
             self._raise(each, [column[won] for column in rows])
@@ -361,17 +363,21 @@ def no_levels(schema: RelationSchema, arena: Arena) -> Tree:
     return Tree.empty(arena, max(1, schema.arity - 1), 1)
 
 
-def sum_shape(schema: RelationSchema, at: int) -> AggregateShape:
-    """The shape of a relation's head, over rows of its group and a value."""
-    variables = [RuleVariable(name, type_) for name, type_ in schema.columns]
-    key = [place for place in range(schema.arity) if place != at]
-    head = tuple(
-        AggregateTerm("sum", (Ref(at),), schema.columns[at][1]) if place == at else Ref(place)
-        for place in range(schema.arity)
-    )
-    atom = PositiveAtom(schema.name, tuple(Ref(place) for place in range(schema.arity)))
-    shape = AggregateShape.of(NormalRule(0, schema.name, head, tuple(variables), (atom,)))
-    assert shape.needed == (*key, at)
+def sum_shape(schema: RelationSchema, addition: Addition) -> AggregateShape:
+    """The shape of a relation's head, over rows of its group and of what is added."""
+    at = addition.column
+    key = [column for place, column in enumerate(schema.columns) if place != at]
+    result = schema.columns[at][1]
+    types = addition.types if addition.of_users else (result,)
+    variables = [RuleVariable(name, type_) for name, type_ in key]
+    variables += [RuleVariable("_", type_) for type_ in types]
+    args = tuple(Ref(len(key) + place) for place in range(len(types)))
+    function = addition.function if addition.of_users else "sum"
+    head: list[Ref | AggregateTerm] = [Ref(place) for place in range(len(key))]
+    head.insert(at, AggregateTerm(function, args, result))
+    atom = PositiveAtom(schema.name, tuple(Ref(place) for place in range(len(variables))))
+    shape = AggregateShape.of(NormalRule(0, schema.name, tuple(head), tuple(variables), (atom,)))
+    assert shape.needed == tuple(range(len(variables)))
     return shape
 
 

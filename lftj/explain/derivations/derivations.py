@@ -14,7 +14,7 @@ from lftj.explain.derivations.groups import Gathered, gathered, most_of, weighed
 from lftj.explain.derivations.values import plain_value
 from lftj.explain.derivations.version import Codes, Goal, Version, matrix
 from lftj.explain.derivations.ways import Way
-from lftj.functions import EXTREMES
+from lftj.functions import AGGREGATES, EXTREMES
 from lftj.program import (
     Block,
     CheckedAggregate,
@@ -88,7 +88,8 @@ class HeadSearch:
         ]
         self.beside: list[HeadSearch] = []
         """All heads of a relation that several rules add up, each as a sum."""
-        self.sum_column = 0
+        self.sums: tuple[int, str] = (0, "sum")
+        """The column in which they add up, and the aggregate."""
         single = len(self.aggregates) == 1 and self.aggregates[0].function in EXTREMES
         self.extreme = self.aggregates[0] if single else None
         self.columns = [
@@ -255,8 +256,10 @@ class HeadSearch:
         """The parts of a row that rules add; none where the row is as one rule has it."""
         found = [each for other in self.beside if (each := other._of_group(row)) is not None]
         if len(found) == 1:
-            term = found[0].head.rule.rule.heads[found[0].head.number].terms[self.sum_column]
-            if found[0].size == 1 or isinstance(term, tree.HeadAggregate):
+            column, function = self.sums
+            term = found[0].head.rule.rule.heads[found[0].head.number].terms[column]
+            alone = found[0].size == 1 and function in AGGREGATES
+            if alone or isinstance(term, tree.HeadAggregate):
                 return []
         return found
 
@@ -378,31 +381,32 @@ class Rules:
             made = [self._head(*each) for each in sources]
             known = self._version.state.program.catalog.derivations.get(relation)
             if known is not None and known.sums is not None and len(made) > 1:
-                beside = [self._head(*each, added=known.sums[0]) for each in sources]
+                beside = [self._head(*each, added=known.sums) for each in sources]
                 for each in made:
-                    each.beside, each.sum_column = beside, known.sums[0]
+                    each.beside, each.sums = beside, known.sums
             self._made[relation] = made
         return self._made[relation]
 
-    def _head(self, source: int, number: int, added: int | None = None) -> HeadSearch:
+    def _head(self, source: int, number: int, added: tuple[int, str] | None = None) -> HeadSearch:
         program = self._version.state.program
         rule = self._kinds.typed(program.rule(source))
         checked, _ = check_rule(rule, program.catalog)
         assert checked is not None, "it was checked when it was added"
         if added is not None:
-            checked = _as_sum(checked, number, added)
+            checked = _as_sum(checked, number, *added)
         return HeadSearch(checked, number, source, self._version, self._shown)
 
 
-def _as_sum(rule: CheckedRule, number: int, column: int) -> CheckedRule:
-    """A rule whose head adds what it has in a column."""
+def _as_sum(rule: CheckedRule, number: int, column: int, function: str) -> CheckedRule:
+    """A rule whose head adds what it has in a column, by `sum` or by an aggregate of the user's."""
     head = rule.heads[number]
     term = head.args[column]
     if isinstance(term, CheckedHeadAggregate):
         return rule
     type_ = type_of(term, rule.variables)
     args = list(head.args)
-    args[column] = CheckedHeadAggregate("sum", (term,), type_)
+    function = "sum" if function == "count" else function
+    args[column] = CheckedHeadAggregate(function, (term,), type_)
     heads = list(rule.heads)
     heads[number] = replace(head, args=tuple(args))
     return replace(rule, heads=tuple(heads))

@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from lftj.errors import DeclarationError, LftjError, Span
-from lftj.program.additive import ADDITIVE
+from lftj.program.additive import adding
 from lftj.program.checks.inlining import atoms_of
 from lftj.program.cycles import path_between, shown_cycle
 from lftj.program.monotone import FUNCTIONS
 from lftj.program.normal_form import QUESTION
-from lftj.program.schema import Catalog, Derivation
+from lftj.program.schema import Catalog, Derivation, UserAggregateSignature
 from lftj.syntax import tree
 
 
@@ -25,7 +25,8 @@ def derive(
     counted.
 
     A relation with an aggregate head has no facts, and that one rule, rules with the same `min` or
-    `max`, or rules that add up, with the same `sum` or `count` or none: E163 otherwise.
+    `max`, or rules that add up, with the same `sum`, `count` or aggregate of the user's, or none:
+    E163 otherwise.
     """
     derivations = dict(catalog.derivations)
     fact_relations = catalog.fact_relations | facts.keys()
@@ -41,19 +42,14 @@ def derive(
             ]
             aggregated = bool(calls)
             extreme = calls[0] if len(calls) == 1 and calls[0][1] in FUNCTIONS else None
-            sums = _sums(calls, known)
+            sums = _sums(calls, known, catalog)
             if (
                 known.heads
                 and (aggregated or known.aggregated)
                 and (extreme is None or extreme != known.extreme)
                 and sums is None
             ):
-                added_before = head.relation in catalog.derivations
-                errors.append(
-                    sharing.there_already(head, rule)
-                    if added_before
-                    else sharing.several_rules(head, rule, known.aggregated and aggregated)
-                )
+                errors.append(sharing.refused(head, rule, known, calls))
             elif aggregated and head.relation in fact_relations:
                 errors.append(sharing.facts_beside(head, rule, extreme))
             derivations[head.relation] = Derivation(
@@ -66,28 +62,43 @@ def derive(
     return replace(catalog, derivations=derivations, fact_relations=fact_relations), errors
 
 
-def _sums(calls: Sequence[tuple[int, str]], known: Derivation) -> tuple[int, str] | None:
+def _sums(
+    calls: Sequence[tuple[int, str]], known: Derivation, catalog: Catalog
+) -> tuple[int, str] | None:
     """The column and function by which the heads of a relation add up, with one more; None where
     they do not, or none aggregates.
     """
     if not calls:
-        return known.sums
-    if len(calls) > 1 or calls[0][1] not in ADDITIVE or known.sums not in (None, calls[0]):
+        mixed = known.sums is not None and not _takes_results(known.sums[1], catalog)
+        return None if mixed else known.sums
+    if len(calls) > 1 or not adding(calls[0][1]) or known.sums not in (None, calls[0]):
         return None
-    plain_before = not known.aggregated
-    return calls[0] if plain_before or known.sums is not None else None
+    plain_before = bool(known.heads) and not known.aggregated
+    if plain_before and not _takes_results(calls[0][1], catalog):
+        return None
+    return calls[0] if not known.aggregated or known.sums is not None else None
+
+
+def _takes_results(function: str, catalog: Catalog) -> bool:
+    """Test for an aggregate whose results it takes again, so that a rule may give one to add."""
+    user = catalog.aggregates.get(function)
+    if user is None:
+        return True
+    result = user.result_type.required
+    return tuple(each.required for each in user.argument_types) == (result,)
 
 
 _ONLY_EXTREMES = (
     "only rules with the same min or max in the same column may stand side by side, and those with "
-    "the same sum or count beside rules that give a value to add"
+    "the same sum, count or aggregate of your own beside rules that give a value to add"
 )
 _IN_ONE_BODY = (
     "an aggregate needs all its assignments in one body: combine the bodies with `;` in one rule; "
     + _ONLY_EXTREMES
 )
 _OUT_OF_THE_CYCLE = (
-    "only rules with the same min, max, sum or count in the same column may stand in a cycle: "
+    "only rules with the same min, max, sum, count or aggregate of your own in the same column may "
+    "stand in a cycle: "
     "derive what is aggregated in a relation without an aggregate, and aggregate that in one rule"
 )
 
@@ -97,6 +108,28 @@ class _Sharing:
 
     def __init__(self, catalog: Catalog, rules: Sequence[tree.Rule]):
         self._catalog, self._rules = catalog, rules
+
+    def refused(
+        self, head: tree.Atom, rule: tree.Rule, known: Derivation, calls: Sequence[tuple[int, str]]
+    ) -> LftjError:
+        """The error for one more rule than may stand beside each other."""
+        user = self._catalog.aggregates.get((known.sums or (calls or [(0, "")])[0])[1])
+        if user is not None and not (calls and known.aggregated):
+            return self._no_value(head, rule, user)
+        if head.relation in self._catalog.derivations:
+            return self.there_already(head, rule)
+        return self.several_rules(head, rule, known.aggregated and bool(calls))
+
+    def _no_value(
+        self, head: tree.Atom, rule: tree.Rule, user: UserAggregateSignature
+    ) -> LftjError:
+        """The error for a rule without an aggregate that does not take what it gives."""
+        types = ", ".join(map(str, user.argument_types))
+        message = (
+            f"`{head.relation}` adds up by `{user.name}`, which takes ({types}) and gives "
+            f"{user.result_type}: a rule without it has no value to add"
+        )
+        return _error(message, head, rule, f"write {user.name}(…) in each rule of the relation")
 
     def several_rules(self, head: tree.Atom, rule: tree.Rule, aggregated: bool) -> LftjError:
         """The error for more than one rule, all of which aggregate or not."""

@@ -44,11 +44,11 @@ def levels_of(
     """The state again. Raises LookupError or ValueError for what does not fit these rules."""
     state = LevelsState.begun(rules)
     named = {read_name(text): each for text, each in data["sums"].items()}
-    if named.keys() != state.columns.keys():
+    if named.keys() != state.additions.keys():
         raise ValueError("other relations add up now")
     sums = {
         name: aggregate_of(
-            each, sum_shape(schemas[name], state.columns[name]), dictionary, trees, verbs
+            each, sum_shape(schemas[name], state.additions[name]), dictionary, trees, verbs
         )
         for name, each in named.items()
     }
