@@ -26,8 +26,11 @@ from lftj.storage.delta import Columns
 from lftj.types import INT, encode_constant
 from lftj.types.dictionary import Dictionary
 from lftj.types.sources import Role, Source
-from lftj.views.delta_query import signed_assignments
+from lftj.views.delta_query import DeltaQuery, delta_queries, signed_assignments
 from lftj.views.join_node import Assignments, Join, Want, joined
+
+_MANY = 4_096
+"""Changed rows from which on bringing them up to date takes many times as long as a plan."""
 
 
 class Contribution:
@@ -75,8 +78,17 @@ class Contribution:
 
     def change(self, versions: Versions, context: Context, work: RuleWork) -> Assignments:
         """The rows that come and go."""
-        columns, signed = joined(signed_assignments(self.join.queries, versions, context, work))
+        queries = self._queries(sum(versions.sizes.get(name, 0) for name in self.reads))
+        columns, signed = joined(signed_assignments(queries, versions, context, work))
         return self.join.head_rows(columns, len(signed)) if len(signed) else [], signed
+
+    def _queries(self, changed: int) -> list[DeltaQuery]:
+        """The delta queries for about so many rows. The levels of one commit change a few groups or
+        many: for many it pays to plan anew, by how these rows are.
+        """
+        if changed > _MANY:
+            return delta_queries(self.join.rule, self.join.needed)
+        return self.join.queries
 
     def groups(self, rows: Columns, dictionary: Dictionary) -> Iterator[tuple[str, Columns]]:
         """The relation and the group of each source of these rows."""

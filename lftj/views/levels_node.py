@@ -25,6 +25,7 @@ from lftj.errors import GroupCycleError, UserFunctionError, ValueRangeError
 from lftj.frames.out import to_tuples
 from lftj.heads.aggregate_shape import AggregateShape
 from lftj.heads.aggregate_state import AggregateState
+from lftj.heads.changes import net_changes
 from lftj.join.context import Context
 from lftj.maintenance.inputs.rule_work import RuleWork
 from lftj.maintenance.inputs.versions import Versions
@@ -51,6 +52,9 @@ from lftj.views.join_node import Assignments, joined
 
 _RISE = 64
 """Levels that groups may rise beyond the highest before a cycle is looked for."""
+
+_PART = 8
+"""Times as many rows as a change has from which on the rows are not compared to find it."""
 
 
 class _Suspicion(Exception):
@@ -153,6 +157,7 @@ class _Levels:
         self._pending: dict[str, list[tuple[Columns, np.ndarray]]] = {
             name: [] for name in self._columns
         }
+        self._deltas: dict[str, list[Delta]] = {name: [] for name in self._columns}
         reads = frozenset[str]().union(*(each.reads for each in state.contributions))
         self._around = {name: versions[name] for name in reads}
         self._highest = state.highest
@@ -189,7 +194,7 @@ class _Levels:
             self._finish_level()
             self._context.budget.spend(1)
         deltas = {
-            name: self.now[name].difference(self._versions[name])
+            name: self._moved(name)
             if self._suspicious
             else self._versions[name].change_to(self.now[name].columns())
             for name in self._columns
@@ -199,6 +204,15 @@ class _Levels:
             self._state, sums=self._sums, levels=self._levels, highest=self._highest, work=work
         )
         return deltas, state
+
+    def _moved(self, name: str) -> Delta:
+        """The change of a relation that was followed: that of all levels, where it is small."""
+        pieces, now = [each.signed() for each in self._deltas[name]], self.now[name]
+        if not pieces or _PART * sum(len(signed) for _, signed in pieces) > now.count:
+            return now.difference(self._versions[name])
+        rows, net = net_changes(*joined(pieces))
+        come, gone = net > 0, net < 0
+        return Delta([column[come] for column in rows], [column[gone] for column in rows])
 
     # ── one level ─────────────────────────────────────────────────────────────────────────────────
     def _finish_level(self) -> None:
@@ -222,6 +236,7 @@ class _Levels:
                 delta = None if moved is None else moved.of(self._shapes[name].columns)
                 if delta is not None and len(delta):
                     deltas[name] = delta
+                    self._deltas[name].append(delta)
                     self.now[name] = self.now[name].apply(delta)
         if deltas:
             self._pass_on(before, deltas)
