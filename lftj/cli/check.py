@@ -10,8 +10,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lftj.cli.directives import check_directives, directives_of, ignored_parameters
-from lftj.cli.doubts import Doubt, doubts
 from lftj.cli.run import read_program
+from lftj.program.doubts import Doubt, doubts
 from lftj.program.normal_form import FunctorRule, NormalRule, Stratum
 from lftj.program.stratification import StratifiedProgram
 from lftj.syntax import tree
@@ -80,7 +80,8 @@ def report(text: str, name: str | None = None, *, passes: bool = False) -> str:
         _plan(plan_report(engine, state, handle, _unknown_sizes(), passes)) for handle in handles
     ]
     counted = f"{_count(relations, 'relation')}, {_count(len(sources), 'rule')}, no errors"
-    warnings = list(map(str, doubts(parsed)))
+    rules = [clause for clause in parsed.clauses if isinstance(clause, tree.Rule)]
+    warnings = list(map(str, doubts(rules, rules, program.catalog.relations)))
     warnings += dict.fromkeys(
         str(doubt)
         for source in sources

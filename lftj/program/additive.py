@@ -68,7 +68,7 @@ def _calls(rule: NormalRule | FunctorRule) -> tuple[tuple[int, str], ...]:
     if isinstance(rule, FunctorRule):
         return ((-1, "functor"),) * 2
     return tuple(
-        (column, term.function)
+        (column, "sum" if term.function in ADDITIVE else term.function)
         for column, term in enumerate(rule.head)
         if isinstance(term, AggregateTerm)
     )

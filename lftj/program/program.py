@@ -76,7 +76,32 @@ class Program:
                 errors.append(error)
         if errors:
             raise ProgramErrors(errors)
-        return self._accepting(normalizer, sources, ids), ids
+        made = self._accepting(normalizer, sources, ids)
+        before, now = self.catalog.derivations, checked.catalog.derivations
+        names = {name for name in before if before[name].sums is None is not now[name].sums}
+        return made._read_again(names, sizes, self.sources), ids
+
+    def _read_again(
+        self, names: Collection[str], sizes: Sizes | None, known: Mapping[int, SourceRule]
+    ) -> Program:
+        """The program in which those of some rules which give plain rows of these relations have
+        the normal form that they need now: they add up, or do so no more.
+        """
+        program, revised = self, set(self.revised)
+        for number in [n for n in known if n in self.sources] if names else ():
+            source = self.sources[number]
+            if any(head.relation in names for head in source.rule.heads):
+                program = program._again(number, source.answers if sizes is None else sizes)
+                revised.add(number)
+        if program is self:
+            return self
+        return replace(
+            program,
+            facts=self.facts,
+            directives=self.directives,
+            next_source=self.next_source,
+            revised=frozenset(revised),
+        )
 
     def _require_new_sums(self, checked: CheckedProgram) -> None:
         """Raise ProgramErrors (E163) for a rule of a relation that adds up which is there already,
@@ -296,13 +321,14 @@ class Program:
         that is not there.
         """
         rule = self.rule(source)
-        derivations = dict(self.catalog.derivations)
+        derivations, plain = dict(self.catalog.derivations), set[str]()
         for head in rule.heads:
             known = derivations.pop(head.relation)
             if known.heads > 1:
                 left = replace(known, heads=known.heads - 1)
                 if known.sums is not None and not self._aggregates(head.relation, source):
                     left = replace(left, aggregated=False, sums=None)
+                    plain.add(head.relation)
                 derivations[head.relation] = left
         catalog = replace(self.catalog, derivations=derivations)
         sources, hidden = dict(self.sources), dict(self.hidden)
@@ -310,7 +336,8 @@ class Program:
         for schema in normal.hidden:
             del hidden[schema.name]
         order = self._restratified(catalog, (), normal.rules)
-        return Program(catalog, sources, order, hidden, next_source=self.next_source)
+        left = Program(catalog, sources, order, hidden, next_source=self.next_source)
+        return left._read_again(plain, None, sources)
 
     def _aggregates(self, relation: str, without: int) -> bool:
         """Test for a head of a relation with an aggregate, in other rules than one. O(rules)."""

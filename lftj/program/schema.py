@@ -187,6 +187,11 @@ class Catalog:
         """
         return name in self.derivations and self.derivations[name].aggregated
 
+    def adds_up(self, heads: Iterable[tree.Atom]) -> bool:
+        """Test for heads of which one is of a relation that its rules add up."""
+        found = (self.derivations.get(head.relation) for head in heads)
+        return any(each is not None and each.sums is not None for each in found)
+
     def relations_of(self, version: int) -> Mapping[str, RelationSchema]:
         """The relations that a version could have had rows of, with the columns of now."""
         if not self.dropped and not self.alterations:

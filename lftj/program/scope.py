@@ -118,11 +118,13 @@ def mentioned_names(node: object) -> set[str]:
 
 
 # ── one name, one variable ────────────────────────────────────────────────────────────────────────
-def rename_apart(rule: tree.Rule) -> tree.Rule:
-    """The same rule with a name of its own for every variable."""
+def rename_apart(rule: tree.Rule, *, counting: bool = False) -> tree.Rule:
+    """The same rule with a name of its own for every variable. `counting`: its assignments count,
+    as they do under an aggregate in a head.
+    """
     if not _nests(rule):
         return rule
-    counting = any(
+    counting = counting or any(
         isinstance(term, tree.HeadAggregate) for head in rule.heads for term in head.terms
     )
     renaming = _Renaming()

@@ -72,7 +72,13 @@ class Normalizer:
         """The rule of this id; `cycle`: see `normalize`. Raises DeclarationError."""
         look(_RULE)
         rule, asking = self.checked.rules[number - self.first], Asking(self.sizes, self._recursive)
-        known = Known(self.checked.catalog.relations, asking, asking.depends)
+        catalog = self.checked.catalog
+        adding = {
+            head.relation: sums
+            for head in rule.heads
+            if (sums := catalog.derivations[head.relation].sums) is not None
+        }
+        known = Known(catalog.relations, asking, asking.depends, adding)
         plain = normalize(rule, number, known, cycle)
         normal = normalize(rule, number, known, cycle, self.taken) if self.taken else plain
         return SourceRule(

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import field
 from math import prod
+from types import MappingProxyType
 from typing import NamedTuple
 
 from lftj.program.alteration import Alteration
@@ -140,13 +141,14 @@ class Asking:
 
 
 class Known(NamedTuple):
-    """Known facts about relations: the `schemas` of users' ones, their rows, and who depends on
-    whom.
+    """Known facts about relations: the `schemas` of users' ones, their rows, who depends on whom,
+    and those that several rules add up, with the column and the aggregate.
     """
 
     schemas: Mapping[str, RelationSchema]
     sizes: Sizes = never
     recursive: Recursive = unknown
+    adding: Mapping[str, tuple[int, str]] = MappingProxyType({})
 
     def chooses(self, relation: str) -> bool:
         """Test for a relation with a choice domain."""

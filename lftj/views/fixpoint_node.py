@@ -64,9 +64,9 @@ class Fixpoint:
         started, before, divided = moment(), budget.work, len(budget.divided)
         found_before = budget.found
         schemas = {name: self._program.relations[name] for name in stratum.relations}
-        assert kept is None or isinstance(kept, Kept)
+        own = kept if isinstance(kept, Kept) else None  # it may have added up before
         followed = follow_stratum(
-            stratum, schemas, kept, versions, context, self._changed_rules, self._was
+            stratum, schemas, own, versions, context, self._changed_rules, self._was
         )
         work = _work_of(stratum, followed, versions)
         work.steps = budget.work - before

@@ -105,6 +105,12 @@ PROGRAMS = {
         "need(x, z, total(n)) :- other(x, z, n).",
         "other(x, x, n) :- top(x, _, n), n != 2.",
     ],
+    "every assignment": [
+        "need(x, y, n) :- (top(x, y, n) ; uses(x, y, n)).",
+        "need(x, y, n) :- top(x, y, n), uses(_, _, m), m > 1.",
+        "need(x, z, sum(n * m)) :- need(x, y, n), (uses(y, z, m) ; top(y, z, m)).",
+        "need(x, z, m) :- need(x, y, _), uses(y, z, m), top(_, _, m).",
+    ],
     "one rule": ["need(y, x, latest(m)) :- uses(y, x, m)."],
     "flat": [
         "need(x, y, sum(n)) :- uses(x, y, n).",

@@ -73,12 +73,14 @@ def changed(
         if needed and not drop:
             raise _still_needed(program, found, needed)
         removed |= needs.rules.keys()
-    bare = program
+    bare, revised = program, frozenset[int]()
     for number in sorted(removed):
         bare = bare.remove(number)
+        revised |= bare.revised
     bare = bare.undeclare(found.dropped, found.types_dropped)
     bare = _without_facts(bare, old, others, found)
     after, added = bare.add(tree.ParsedProgram(found.clauses), sizes)
+    after = replace(after, revised=after.revised | (revised & after.sources.keys()))
     made = _made(program, old, others, found, text, added, after.facts)
     if old.earlier:
         made = replace(made, earlier=_earlier(program, after, old, {*found.stays, *added}))

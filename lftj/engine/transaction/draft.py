@@ -321,7 +321,7 @@ class Draft(BulkDraft):
         """See `Transaction.program`."""
         require_program(name, text)
         before, mark = self.program, self.mark()
-        with self._reading(text):
+        with self._reading(text), self._doubting():
             known = before.catalog.programs.get(name)
             if known is None or known.text != text or not known.whole:
                 try:
@@ -393,6 +393,7 @@ class Draft(BulkDraft):
             if handle.facts is None:
                 changed |= _heads(program, [number_of(handle, program)])
             program = without(program, handle)
+            changed |= _heads(program, program.revised)
         # codes may have been given to other strings since, so facts are kept as values
         removed = [handle.source for handle in handles if handle.source is not None]
         program = program.with_programs_less(removed) if program.catalog.programs else program

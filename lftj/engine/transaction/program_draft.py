@@ -6,6 +6,7 @@ backend the rows are in.
 from __future__ import annotations
 
 import os
+import sys
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,8 +19,9 @@ from lftj.engine.programs.handles import RuleHandle
 from lftj.engine.transaction.transaction_life import Committed
 from lftj.engine.versions.state import name_of
 from lftj.errors import DeclarationError, ParseError, PathOutsideError, Span, TransactionError
+from lftj.program.doubts import doubts
 from lftj.program.named_program import program_of
-from lftj.program.normal_form import RelationSchema
+from lftj.program.normal_form import NormalRule, RelationSchema
 from lftj.program.program import Program
 from lftj.syntax import tree
 from lftj.syntax.builder import Predicate, to_tree
@@ -118,13 +120,13 @@ class ProgramDraft(ABC):
             raise ParseError(
                 f"expected rule text, found {type(text).__name__}", code="E103", hint=hint
             )
-        with self._reading(text):
+        with self._reading(text), self._doubting():
             parsed = parse(text, file) if isinstance(text, str) else text
             return self._add(parsed, inputs_of(parsed, facts, allow_paths))
 
     def add_rule(self, rule: object) -> RuleHandle:
         """Add one rule or fact, as text, tree or Python expression."""
-        with self._reading(rule):
+        with self._reading(rule), self._doubting():
             return self._add(one_rule(rule), iter(()))[0]
 
     def restore_programs(self, programs: Mapping[str, Any], rules: Sequence[RuleHandle]) -> None:
@@ -138,6 +140,23 @@ class ProgramDraft(ABC):
             )
 
     @contextmanager
+    def _doubting(self) -> Iterator[None]:
+        """Warn of rules that come and lose rows that count, or count others than many think."""
+        before = self.program
+        yield
+        after = self.program
+        new = range(before.next_source, after.next_source)
+        come = [
+            source.rule
+            for number in new
+            if (source := after.sources.get(number)) is not None
+            if any(isinstance(each, NormalRule) and each.aggregates for each in source.normal.rules)
+        ]
+        all_rules = (each.rule for each in after.sources.values())
+        for each in doubts(come, all_rules, after.catalog.relations, names=False):
+            warnings.warn(str(each), RuntimeWarning, stacklevel=_outside())
+
+    @contextmanager
     def _reading(self, text: object) -> Iterator[None]:
         """Read a program within the limits of this thread."""
         yield
@@ -145,6 +164,18 @@ class ProgramDraft(ABC):
     @abstractmethod
     def _add(self, parsed: tree.ParsedProgram, inputs: Iterator[Input]) -> list[RuleHandle]:
         """Add a program that was read."""
+
+
+def _outside() -> int:
+    """The number of frames from who calls this to the first one that is not ours."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and _is_ours(frame.f_globals.get("__name__", "")):
+        frame, level = frame.f_back, level + 1
+    return level
+
+
+def _is_ours(module: str) -> bool:
+    return module.partition(".")[0] in ("lftj", "contextlib")
 
 
 def inputs_of(

@@ -101,7 +101,8 @@ class HeadSearch:
     @cached_property
     def own_variables(self) -> list[int]:
         """The variables of the rule's own body and heads, not those of inner bodies."""
-        renamed = rename_apart(self.rule.rule)
+        rule, catalog = self.rule.rule, self._version.state.program.catalog
+        renamed = rename_apart(rule, counting=catalog.adds_up(rule.heads))
         names = direct_names((*renamed.body.literals, *renamed.heads))
         return [place for place, each in enumerate(self.rule.variables) if each.name in names]
 

@@ -157,8 +157,15 @@ def check(program: tree.ParsedProgram, catalog: Catalog) -> CheckedProgram:
         if isinstance(clause, tree.Rule):
             errors += _read_clause(clause, catalog, reader, rules)
     made = [rule for rule in rules if rule is not None]
+    before = catalog
     catalog, problems = derive(catalog, [rule.rule for rule in made], reader.places)
     errors += problems
+    for place, rule in enumerate(made):
+        heads = [] if any(head.aggregates for head in rule.heads) else rule.rule.heads
+        if catalog.adds_up(heads) and not before.adds_up(heads):  # its assignments count
+            checked, problems = check_rule(rule.rule, catalog)
+            errors += problems
+            made[place] = checked or rule
     if errors:
         raise ProgramErrors(sorted(errors, key=_place))
     assert len(made) == len(rules), "a rule was dropped without an error"
@@ -209,7 +216,7 @@ _OF_TYPES = ("E130", "E132")
 
 
 def _checked(rule: tree.Rule, catalog: Catalog) -> tuple[CheckedRule | None, list[LftjError]]:
-    renamed = rename_apart(rule)
+    renamed = rename_apart(rule, counting=catalog.adds_up(rule.heads))
     elaborator = Elaborator(Inference(renamed, catalog), catalog)
     unsafe = unsafe_variables(renamed)
     block = elaborator.block(renamed.body)

@@ -16,6 +16,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from lftj.functions.aggregates import COUNTS
+from lftj.program.additive import ADDITIVE
 from lftj.program.checked import (
     CheckedAtom,
     CheckedDisjunction,
@@ -66,6 +67,7 @@ def heads(program: RuleProgram) -> RuleProgram:
         return program
     draft = program.copy()
     for head in program.heads:
+        head = _adding(head, program)
         made = Definition(
             tuple([_counting(arg, program.variables) for arg in head.args]),
             head.relation,
@@ -76,6 +78,18 @@ def heads(program: RuleProgram) -> RuleProgram:
         draft.open.insert(0, made)
     draft.heads = ()
     return draft
+
+
+def _adding(head: CheckedHead, program: RuleProgram) -> CheckedHead:
+    """The head of a rule that gives a value to add, as one that adds it: each assignment counts."""
+    if head.aggregates or head.relation not in program.known.adding:
+        return head
+    column, function = program.known.adding[head.relation]
+    args, term = list(head.args), head.args[column]
+    assert not isinstance(term, CheckedHeadAggregate)
+    function = "sum" if function in ADDITIVE else function
+    args[column] = CheckedHeadAggregate(function, (term,), type_of(term, program.variables))
+    return replace(head, args=tuple(args))
 
 
 def _counting(term: HeadTerm, variables: Sequence[RuleVariable]) -> HeadTerm:

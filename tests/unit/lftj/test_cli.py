@@ -423,7 +423,13 @@ DOUBTS = {
     "n(c, k) :- o(_, c, _), k = count_distinct d : { o(_, c, d) }.": None,
     "n(c, k) :- o(_, c, _), k = sum d : { p(c, d) }.": "`sum` takes each `d` of a group once: rows "
     "of `p` that are equal are one row",
-    "n(c, sum(d)) :- p(c, d).": "keep `_` in `p`, or aggregate where it is left out",
+    "n(c, sum(d)) :- p(c, d).": "keep `id` in `p`, or aggregate where it is left out",
+    "p2(c, d) :- p(c, d). n(c, sum(d)) :- p2(c, d).": "keep `id` in `p`",
+    "p2(c, d) :- (o(1, c, d) ; o(_, c, d)). n(c, sum(d)) :- p2(c, d).": "keep `id` in `p2`",
+    "p2(c, d) :- o(i, c, d), i = 7. n(c, sum(d)) :- p2(c, d).": None,
+    "p2(i, d) :- keyed(i, _, d). n(i, sum(d)) :- p2(i, d).": None,
+    "p2(c, d) :- keyed(_, c, d). n(c, sum(d)) :- p2(c, d).": "keep `id` in `p2`",
+    "p2(c, sum(d)) :- o(_, c, d). n(c, sum(d)) :- p2(c, d).": None,
     "n(c, quantile_disc(d, 0.5)) :- q(c, d), o(_, c, _).": None,
     "n(c, quantile_disc(d, 0.5)) :- q(c, d).": "keep `i` in `q`",
     "n(c, sum(d)) :- o(_, c, d).": None,
@@ -444,7 +450,9 @@ def test_check_warns_of_rows_that_count_otherwise_than_many_think(
         .decl p(c: number, d: number)
         .decl q(c: number, d: number)
         .decl all(id: number, c: number, d: number)
+        .decl keyed(id: number, c: number, d: number) key(id)
         .decl n(c: number, k: number)
+        .decl p2(c: number, d: number)
         p(c, d) :- o(_, c, d).
         q(c, d) :- o(i, c, d), i > 3.
         all(i, c, d) :- o(i, c, d).

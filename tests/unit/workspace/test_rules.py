@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import warnings
+
 import pytest
 
 import lftj
@@ -311,3 +313,29 @@ def test_facts_are_removed_by_their_values(ws):
     assert rows(other, "a") == {("r", 1), ("s", 2)}
     with pytest.raises(lftj.UnknownNameError, match="unknown relation `a`"):
         lftj.connect().remove_rule(facts)
+
+
+DOUBTED = """
+.decl o(id: number, c: number, d: number)
+.decl p(c: number, d: number)
+.decl n(c: number, k: number)
+.decl counted(c: number, k: number)
+p(c, d) :- o(_, c, d).
+"""
+
+
+def test_rules_that_lose_rows_are_warned_of_when_they_are_added() -> None:
+    ws = lftj.connect()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ws.add_rules(DOUBTED)
+        ws.remove_rule(ws.add_rule("n(c, max(d)) :- p(c, d)."))
+        ws.add_rules("counted(c, count()) :- o(_, c, _).")
+    with pytest.warns(RuntimeWarning, match="takes each `d` of a group once") as caught:
+        handle = ws.add_rule("n(c, sum(d)) :- p(c, d).")
+    assert caught[0].filename == __file__
+    ws.remove_rule(handle)
+    with pytest.warns(RuntimeWarning, match="keep `id` in `p`"):
+        ws.program("n(c, k) :- o(_, c, _), k = sum d : { p(c, d) }.", name="totals")
+    with pytest.warns(RuntimeWarning, match=r"count_distinct\(d\) counts the different ones"):
+        ws.add_rules(".decl m(c: number, k: number) m(c, count()) :- o(_, c, d).")

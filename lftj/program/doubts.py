@@ -1,17 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules that mean what they say, and often not what was meant: the warnings of `lftj check`."""
+"""Rules that mean what they say, and often not what was meant: the warnings of `lftj check`, and
+those that a user gets who adds such rules.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from lftj.functions.aggregates import AGGREGATES, COUNTS, TOTALS
+from lftj.program.normal_form import RelationSchema
 from lftj.syntax import tree
 from lftj.syntax.depth import below
 
 Aggregated = tree.Aggregate | tree.HeadAggregate
+Ranging = tuple[Aggregated, tree.Body]
+"""An aggregate, and the body that it ranges over."""
 
 _OF_ALL = TOTALS | {
     name
@@ -36,38 +41,52 @@ class Doubt(NamedTuple):
         return "\n".join(filter(None, lines))
 
 
-def doubts(program: tree.ParsedProgram) -> Iterator[Doubt]:
-    """The warnings of a program, in the order of the text."""
-    rules = [clause for clause in program.clauses if isinstance(clause, tree.Rule)]
+def doubts(
+    rules: Iterable[tree.Rule],
+    others: Iterable[tree.Rule],
+    relations: Mapping[str, RelationSchema],
+    *,
+    names: bool = True,
+) -> Iterator[Doubt]:
+    """The warnings of these rules, in the order of the text. `others`: all that derive what they
+    read; `relations`: what is declared; `names`: also of variables that stand once.
+    """
+    makers: _Makers | None = None
     for rule in rules:
-        yield from _lone_variables(rule)
-        yield from _sums_of_different(rule, rules)
+        aggregates = list(_aggregates(rule))
+        if names or aggregates:
+            yield from _lone_variables(rule, aggregates, names=names)
+        if any(call.function in _OF_ALL for call, _ in aggregates):
+            makers = makers or _Makers(others, relations)
+            yield from _sums_of_different(rule, aggregates, makers)
 
 
 # ── variables that occur once ─────────────────────────────────────────────────────────────────────
-def _lone_variables(rule: tree.Rule) -> Iterator[Doubt]:
+def _lone_variables(
+    rule: tree.Rule, aggregates: Sequence[Ranging], *, names: bool
+) -> Iterator[Doubt]:
     """Variables that stand once in their rule: often one that another was to be, in whose place the
     rule has a cross product; or one whose values are to be counted, where rows are. Names that
     begin with `_` are meant so.
     """
     found = [node for node in below(rule) if isinstance(node, tree.Variable)]
     times = Counter(each.name for each in found)
-    counted = {id(each): form for each, form in _counted(rule)}
+    counted = {id(each): form for each, form in _counted(aggregates)}
     for each in found:
         if times[each.name] == 1 and not each.name.startswith("_"):
             if form := counted.get(id(each)):
                 message = f"rows are counted here, of which several may have one `{each.name}`"
                 yield Doubt(each, message, f"{form} counts the different ones; rows need no name")
-            else:
+            elif names:
                 message = f"variable `{each.name}` occurs once in its rule"
                 yield Doubt(each, message, "write `_` where any value will do")
 
 
-def _counted(rule: tree.Rule) -> Iterator[tuple[tree.Variable, str]]:
+def _counted(aggregates: Sequence[Ranging]) -> Iterator[tuple[tree.Variable, str]]:
     """Variables of atoms that have wildcards too, where assignments are counted; and the form that
     counts their values.
     """
-    for call, body in _aggregates(rule):
+    for call, body in aggregates:
         if call.function not in COUNTS or call.args:
             continue
         form = "count_distinct {0} : {{ … }}"
@@ -80,11 +99,13 @@ def _counted(rule: tree.Rule) -> Iterator[tuple[tree.Variable, str]]:
 
 
 # ── sums of rows that are no more ─────────────────────────────────────────────────────────────────
-def _sums_of_different(rule: tree.Rule, rules: Sequence[tree.Rule]) -> Iterator[Doubt]:
+def _sums_of_different(
+    rule: tree.Rule, aggregates: Sequence[Ranging], makers: _Makers
+) -> Iterator[Doubt]:
     """Sums in which each value of a group counts once, as nothing else tells rows apart, over a
     relation that leaves a column out which did.
     """
-    for call, body in _aggregates(rule):
+    for call, body in aggregates:
         own = set(_names(call.args[:1]))
         if call.function not in _OF_ALL or not own or any(map(_is_any, below(body))):
             continue
@@ -92,9 +113,9 @@ def _sums_of_different(rule: tree.Rule, rules: Sequence[tree.Rule]) -> Iterator[
             continue
         for atom in below(body):
             if isinstance(atom, tree.Atom) and own <= set(_names([atom])):
-                dropped = next(_dropped(atom, own, rules), None)
+                dropped = makers.dropped(atom, own)
                 if dropped is not None:
-                    yield _of_different(call, atom.relation, dropped)
+                    yield _of_different(call, *dropped)
 
 
 def _of_different(call: Aggregated, relation: str, dropped: str) -> Doubt:
@@ -121,28 +142,85 @@ def _grouping(rule: tree.Rule, call: Aggregated) -> set[str]:
     return {each.name for each in around if isinstance(each, tree.Variable)}
 
 
-def _dropped(atom: tree.Atom, own: set[str], rules: Sequence[tree.Rule]) -> Iterator[str]:
-    """Columns that a rule of the atom's relation leaves out of the rows that the values are from,
-    as they are written there.
-    """
-    places = [n for n, t in enumerate(atom.terms) if isinstance(t, tree.Variable) and t.name in own]
-    makers = [
-        (rule, head)
-        for rule in rules
-        for head in rule.heads
-        if head.relation == atom.relation and len(head.terms) == len(atom.terms)
+class _Makers:
+    """Rules by the relation that they derive, and what is declared."""
+
+    def __init__(self, rules: Iterable[tree.Rule], relations: Mapping[str, RelationSchema]):
+        self._relations = relations
+        self._of: dict[str, list[tuple[tree.Rule, tree.Atom]]] = {}
+        for rule in rules:
+            for head in rule.heads:
+                self._of.setdefault(head.relation, []).append((rule, head))
+
+    def dropped(self, atom: tree.Atom, own: set[str]) -> tuple[str, str] | None:
+        """A relation that leaves out a column of the rows that these values of an atom are from,
+        and that column as it is written there or declared. Looked for through rules that copy.
+        """
+        places = tuple(n for n, t in enumerate(atom.terms) if own & set(_names([t])))
+        ahead, seen = [(atom.relation, places)], set[tuple[str, tuple[int, ...]]]()
+        while ahead:
+            now = ahead.pop(0)
+            if now in seen:
+                continue
+            seen.add(now)
+            for rule, head in self._of.get(now[0], ()):
+                if any(isinstance(term, tree.HeadAggregate) for term in head.terms):
+                    continue  # a row for each group
+                kept = set(_names(head.terms))
+                values = set(_names([head.terms[n] for n in now[1] if n < len(head.terms)]))
+                for source in _atoms(rule.body):
+                    if values & set(_names(source.terms)):
+                        missing = self._missing(source, _determined(rule.body, kept))
+                        if missing is not None:
+                            return now[0], missing
+                        columns = enumerate(source.terms)
+                        its = tuple(n for n, t in columns if values & set(_names([t])))
+                        ahead.append((source.relation, its))
+        return None
+
+    def _missing(self, atom: tree.Atom, kept: set[str]) -> str | None:
+        """The first column of an atom that nothing kept determines."""
+
+        def is_kept(term: tree.Node) -> bool:
+            return not _is_any(term) and set(_names([term])) <= kept
+
+        schema = self._relations.get(atom.relation)
+        if schema is None or len(schema.columns) != len(atom.terms):
+            return None
+        if schema.key is not None and all(is_kept(atom.terms[place]) for place in schema.key):
+            return None
+        for (name, _), term in zip(schema.columns, atom.terms, strict=True):
+            if not is_kept(term):
+                return name if _is_any(term) else str(term)
+        return None
+
+
+def _atoms(body: tree.Body) -> Iterator[tree.Atom]:
+    """The positive atoms of a body, those of its branches too."""
+    for literal in body.literals:
+        if isinstance(literal, tree.Atom):
+            yield literal
+        elif isinstance(literal, tree.Disjunction):
+            for branch in literal.branches:
+                yield from _atoms(branch)
+
+
+def _determined(body: tree.Body, kept: set[str]) -> set[str]:
+    """The variables that have one value for each row of these, by the equations of a body."""
+    known, before = set(kept), -1
+    equations = [
+        each for each in body.literals if isinstance(each, tree.Comparison) and each.operator == "="
     ]
-    for rule, head in makers:
-        kept, values = set(_names(head.terms)), set(_names([head.terms[n] for n in places]))
-        for literal in rule.body.literals:
-            if isinstance(literal, tree.Atom) and values & set(_names(literal.terms)):
-                for term in literal.terms:
-                    if _is_any(term) or not set(_names([term])) <= kept:
-                        yield str(term)
+    while before != (before := len(known)):
+        for each in equations:
+            for side, other in ((each.left, each.right), (each.right, each.left)):
+                if isinstance(side, tree.Variable) and set(_names([other])) <= known:
+                    known.add(side.name)
+    return known
 
 
 # ── nodes ─────────────────────────────────────────────────────────────────────────────────────────
-def _aggregates(rule: tree.Rule) -> Iterator[tuple[Aggregated, tree.Body]]:
+def _aggregates(rule: tree.Rule) -> Iterator[Ranging]:
     """The aggregates of a rule, with the bodies that they range over."""
     for node in below(rule):
         if isinstance(node, tree.Aggregate):
