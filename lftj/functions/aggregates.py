@@ -88,7 +88,7 @@ class Aggregate:
 
     def takes_in_braces(self, count: int) -> bool:
         """Check a number of arguments before a body."""
-        return self.takes(count) and (count > 0) == self.of_values
+        return self.takes(count) and (count > 0 or not self.of_values)
 
     @property
     def direction(self) -> int:
@@ -124,8 +124,8 @@ def _between(argument: Type | None) -> Type | None:
 COUNT = Aggregate(
     name="count",
     arguments=("[value]",),
-    line="The number of distinct assignments of all variables of the body; in a head, of a value, "
-    "of those in which it is not NULL.",
+    line="The number of distinct assignments of all variables of the body; of a value, of those in "
+    "which it is not NULL.",
     state=StateKind.COUNT,
     result=lambda argument: INT,
     form="count(), the number of ways to make the body true; different values are counted where a "

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from lftj.proofs.aggregates import BEST, fold
 from lftj.proofs.instances import aggregates_of, instance, own_names, with_values
 from lftj.proofs.kinds import Value
-from lftj.proofs.nested_loops import BodyPlan, direct
+from lftj.proofs.nested_loops import NONE, BodyPlan, Names, direct
+from lftj.proofs.null_places import check_nulls, gives_null, places_in
 from lftj.proofs.sides import sides
 from lftj.proofs.steps import (
     Absent,
@@ -83,31 +84,38 @@ class AssignmentChecker:
         return {**outer, **dict(bindings)}
 
     # ── bodies ────────────────────────────────────────────────────────────────────────────────────
-    def _body(self, body: tree.Body, env: Env, premises: Iterator[Premise]) -> None:
-        for literal in body.literals:
-            self._literal(literal, env, premises)
+    def _body(
+        self, body: tree.Body, env: Env, premises: Iterator[Premise], around: Names = NONE
+    ) -> None:
+        check_nulls(body.literals, env, around)
+        for place, literal in enumerate(body.literals):
+            values = self._gathered(literal, env, premises)
+            if isinstance(literal, tree.Disjunction):
+                others = (*body.literals[:place], *body.literals[place + 1 :])
+                self._disjunction(literal, env, _next(premises), around | places_in(others).keys())
+            else:
+                self._literal(literal, env, values, _next(premises))
 
-    def _assignment(self, body: tree.Body, env: Env, premises: Iterable[Premise]) -> None:
+    def _assignment(
+        self, body: tree.Body, env: Env, premises: Iterable[Premise], around: Names
+    ) -> None:
         waiting = iter(premises)
-        self._body(body, env, waiting)
+        self._body(body, env, waiting, around)
         if next(waiting, None) is not None:
             raise Wrong("it has more premises than literals")
 
-    def _literal(self, literal: tree.Literal, env: Env, premises: Iterator[Premise]) -> None:
-        values = self._gathered(literal, env, premises)
-        premise = _next(premises)
+    def _literal(
+        self, literal: tree.Literal, env: Env, values: list[Value], premise: Premise
+    ) -> None:
         if isinstance(literal, tree.Choice):
             self._choice(literal, env, premise)
             return
-        if isinstance(premise, Chosen | Group | Part) or premise.literal != str(literal):
-            raise Wrong(f"a premise is not about {literal}")
+        _check_subject(literal, premise)
         match literal:
             case tree.Atom():
                 self._atom(literal, env, values, premise)
             case tree.Negation():
                 self._negation(literal, env, premise)
-            case tree.Disjunction():
-                self._disjunction(literal, env, premise)
             case _:
                 self._test(literal, env, values, premise)
 
@@ -118,7 +126,10 @@ class AssignmentChecker:
         if step.relation != atom.relation or len(step.row) != len(terms):
             raise Wrong(f"the premise for {atom} is a row of {step.relation}")
         for term, value in zip(terms, step.row, strict=True):
-            if not isinstance(term, tree.Wildcard) and not same(value_of(term, env), value):
+            if isinstance(term, tree.Wildcard):
+                continue
+            missing = value is None and not isinstance(term, tree.Variable)
+            if missing or not same(value_of(term, env), value):
                 raise Wrong(f"the premise for {atom} is {step.row}")
 
     def _negation(self, literal: tree.Negation, env: Env, premise: Premise) -> None:
@@ -127,17 +138,20 @@ class AssignmentChecker:
         if not self._satisfied(literal, env):
             raise Wrong(f"{premise.instance} does not hold")
 
-    def _disjunction(self, literal: tree.Disjunction, env: Env, premise: Premise) -> None:
+    def _disjunction(
+        self, literal: tree.Disjunction, env: Env, premise: Premise, around: Names
+    ) -> None:
+        _check_subject(literal, premise)
         if not isinstance(premise, Branch) or not 0 <= premise.number < len(literal.branches):
             raise Wrong(f"no branch of {literal} holds")
         branch, holds = literal.branches[premise.number], premise.holds
-        self._assignment(branch, self._env(holds.bindings, env, branch), holds.premises)
+        self._assignment(branch, self._env(holds.bindings, env, branch), holds.premises, around)
 
     def _test(self, literal: tree.Literal, env: Env, values: list[Value], premise: Premise) -> None:
         if not isinstance(premise, Holds) or premise.instance != str(instance(literal, env)):
             raise Wrong(f"it holds something else than {literal}")
         plain = with_values(literal, values)
-        if not self._satisfied(plain, env):
+        if not gives_null(literal, values, env) and not self._satisfied(plain, env):
             raise Wrong(f"{premise.instance} does not hold")
         if not same_rows(premise.values, sides(plain, env)):
             raise Wrong(f"the sides of {literal} have other values")
@@ -185,7 +199,7 @@ class AssignmentChecker:
         folded = BodyPlan(test, self._world.relations, self._world.users, frozenset(env)).solve(env)
         if not folded or not same(folded[0][result.name], premise.value):
             raise Wrong(f"the value of {premise.literal} is another one")
-        self._group(aggregate.function, aggregate.args, aggregate.body, outer, envs, premise)
+        self._group(aggregate.function, aggregate.args, aggregate.body, outer, envs, premise, names)
         return premise.value
 
     def _aggregated(self, row: Row, env: dict[str, Value], premises: Iterator[Premise]) -> None:
@@ -207,7 +221,9 @@ class AssignmentChecker:
                     raise Wrong(f"it says nothing of {term}")
                 if not same(premise.value, row[place]):
                     raise Wrong(f"the value of {term} is another one")
-                self._group(term.function, term.args, self._rule.body, env, envs, premise, given)
+                self._group(
+                    term.function, term.args, self._rule.body, env, envs, premise, keys=given
+                )
 
     def _contributing(self, row: Row) -> list[tuple[tree.Rule, int, list[Env]]]:
         """The rules, each with the number of its head, that add to a row, with what they add."""
@@ -259,7 +275,7 @@ class AssignmentChecker:
         group = Group(part.rule, part.value, part.size, part.shown)
         counts = function == "sum" and not args
         function_shown = "count" if counts else function
-        self._group(function_shown, args, self._rule.body, env, envs, group, keys)
+        self._group(function_shown, args, self._rule.body, env, envs, group, keys=keys)
         found = [added(term, each) for each in envs]
         if not same(fold(function, found, self._world.users), part.value):
             raise Wrong(f"{part.rule} adds another value")
@@ -273,10 +289,12 @@ class AssignmentChecker:
         outer: Env,
         envs: Sequence[Env],
         group: Group,
+        around: Names = NONE,
         keys: Sequence[tuple[tree.Term, Value]] = (),
     ) -> None:
         """Check the size of a group, and that the assignments shown are of it, and matter most.
-        Terms of its key may be computed, of other values in each assignment.
+        `around`: the variables of `outer` that another body binds; `keys`: the terms that tell the
+        group, of which a computed one may have its value by others in each assignment.
         """
         if group.size != len(envs):
             raise Wrong(f"the group of {group.literal} has {len(envs)} assignments")
@@ -288,7 +306,7 @@ class AssignmentChecker:
             for term, value in keys:
                 if not same(value_of(term, env), value):
                     raise Wrong(f"{term} has another value")
-            self._assignment(body, env, each.premises)
+            self._assignment(body, env, each.premises, around)
             weights += [value_of(arg, env) for arg in args[:1]]
         best = all(same(each, group.value) for each in weights)
         if function in BEST and not best:
@@ -299,6 +317,11 @@ class AssignmentChecker:
             sizes = [each if each is None else abs(each) for each in weights]
             if sizes != (largest or [None] * len(weights))[: len(weights)]:
                 raise Wrong(f"{group.literal} does not show the largest contributors")
+
+
+def _check_subject(literal: tree.Literal, premise: Premise) -> None:
+    if isinstance(premise, Chosen | Group | Part) or premise.literal != str(literal):
+        raise Wrong(f"a premise is not about {literal}")
 
 
 def _next(premises: Iterator[Premise]) -> Premise:

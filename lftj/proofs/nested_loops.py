@@ -83,7 +83,8 @@ def _flat(term: tree.Term, equations: list[tree.Comparison], calls: bool) -> tre
         return term
     if calls and isinstance(term, tree.Call) and term.functor != "range":
         return replace(term, args=tuple(_flat(arg, equations, True) for arg in term.args))
-    new = tree.Variable(f"#{next(_fresh)}")
+    kind = "of" if isinstance(term, tree.Aggregate) else ""
+    new = tree.Variable(f"#{kind}{next(_fresh)}")
     if isinstance(term, tree.Call) and term.functor == "range":
         term = replace(term, args=tuple(_flat(arg, equations, True) for arg in term.args))
     elif isinstance(term, tree.Call):
@@ -258,7 +259,9 @@ class BodyPlan:
             solved = inner.solve(outer)
             rows = [tuple(value_of(target, found) for target in flat) for found in solved]
             result = held(fold(aggregate.function, rows, users), kind_of(aggregate))
-            if result in (None, NOTHING) or env.get(name, result) != result:
+            if result is NOTHING or (name in env and (result is None or env[name] != result)):
+                return []
+            if result is None and witnesses:
                 return []
             best = [found for found, row in zip(solved, rows, strict=True) if row == (result,)]
             given = [{each: found[each] for each in witnesses} for found in best or [{}]]
@@ -294,7 +297,7 @@ class BodyPlan:
 
     def _comparison(self, literal: tree.Comparison) -> tuple[Step, Names] | None:
         left, right, test = literal.left, literal.right, partial(compared, literal.operator)
-        if literal.operator == "=" and _carries(left):
+        if literal.operator == "=" and carries(left):
             test = partial(_alike, test)
         if (unbound := (variables_of(left) | variables_of(right)) - self.bound) == NONE:
             return _for_each(
@@ -334,11 +337,19 @@ def _bound(env: Env, name: str, source: tree.Term) -> list[Env]:
         value = value_of(source, env)
     except ArithmeticFailure:
         return [{**env, name: FAILED, FAILED: True}]
-    return [] if value is None and not _carries(tree.Variable(name)) else [{**env, name: value}]
+    if value is None and not (carries(tree.Variable(name)) or _gives(source)):
+        return []
+    return [{**env, name: value}]
 
 
-def _carries(term: tree.Term) -> bool:
+def carries(term: tree.Term) -> bool:
+    """Recognise a variable that stands for a term of the rule, NULL or not."""
     return isinstance(term, tree.Variable) and _CARRIES.match(term.name) is not None
+
+
+def _gives(term: tree.Term) -> bool:
+    """Recognise the result of an aggregate, which a variable that nothing else binds has."""
+    return isinstance(term, tree.Variable) and term.name.startswith("#of")
 
 
 def _alike(test: Callable[[Value, Value], bool], left: Value, right: Value) -> bool:

@@ -11,7 +11,7 @@ from lftj.syntax import tree
 
 def sides(literal: tree.Literal, env: Env) -> tuple[Value, ...]:
     """The values of both sides under these bindings; of `x = range(…)` that of x alone, and none of
-    `true`.
+    `_` or `true`.
     """
     if not isinstance(literal, tree.Comparison):
         return ()
@@ -21,4 +21,6 @@ def sides(literal: tree.Literal, env: Env) -> tuple[Value, ...]:
 def _single(term: tree.Term) -> bool:
     if isinstance(term, UserCall):
         return True
+    if isinstance(term, tree.Wildcard):
+        return False
     return not isinstance(term, tree.Call) or term.functor in FUNCTORS

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import field
 from typing import NamedTuple
 
-from lftj.functions import AGGREGATES, functor_named
+from lftj.functions import functor_named
 from lftj.program import (
     Apply,
     Block,
@@ -29,10 +29,10 @@ from lftj.program import (
     Filter,
     FunctorCall,
     Ref,
-    Value,
     may_fail,
 )
 from lftj.scantree import record
+from lftj.sql.body_aggregates import BodyAggregate
 from lftj.sql.dialects import cannot_say, conjunction
 from lftj.sql.expressions import Terms
 
@@ -326,29 +326,17 @@ class Query:
         inner = self.inner()
         inner.forget(block.local)
         inner.add(block.literals)
-        nothing = AGGREGATES[literal.function].of_nothing
-        values = {f"value{place or ''}": arg for place, arg in enumerate(literal.args)}
-        same = [isinstance(arg, Value) for arg in literal.args]
-        # A table between keeps an aggregate of outer columns alone in its own query.
-        args = [f"a.{name}" for name in values]
-        args[1:] = [
-            self.terms.of(arg, inner.names) if isinstance(arg, Value) else args[place]
-            for place, arg in enumerate(literal.args[1:], 1)
-        ]
-        whole = self.terms.aggregate(literal.function, args, literal.type, same)
-        if args and nothing is not None:
-            whole = f"coalesce({whole}, {self.terms.number(nothing, literal.type)})"
-        named = [f"{self.terms.of(arg, inner.names)} AS {name}" for name, arg in values.items()]
-        written = f"({inner.select([f'{whole} AS value'])})"
-        if args:
-            written = f"(SELECT {whole} AS value FROM ({inner.select(named)}) AS a)"
-        if self.terms.dialect.levels == 1 and self.sources:
+        found = BodyAggregate(literal, self.terms, inner)
+        levels = self.terms.dialect.levels == 1 and self.sources
+        if levels or not found.has_row:
             # A name of a table's: the whole query would lie a level deeper wherever it is used.
             alias = self._alias()
-            self._source(written, alias)
+            self._source(found.query, alias)
             written = f"{alias}.value"
+        else:
+            written = found.query
         self._equate(literal.result, written)
-        if nothing is None:
+        if found.may_lack_value:
             self.tests.append(f"{written} IS NOT NULL")
 
     # ── text ──────────────────────────────────────────────────────────────────────────────────────

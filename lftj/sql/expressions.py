@@ -31,6 +31,11 @@ _MOST_FACTORS = 64
 _COMPARED = {"!=": "<>"}
 
 
+def _of_values(args: Sequence[str]) -> str:
+    """The clause that leaves out rows with NULL."""
+    return f" FILTER (WHERE {' AND '.join(f'{each} IS NOT NULL' for each in args)})"
+
+
 def _keys(args: Sequence[str], constant: Sequence[bool]) -> str:
     """Keys that order rows. A constant orders nothing, and databases take a number for a
     column's place.
@@ -154,7 +159,8 @@ class Terms:
         self, function: str, args: Sequence[str], type: Type, constant: Sequence[bool] = ()
     ) -> str:
         """An aggregate of the rows of a group; `constant` marks the arguments that order nothing.
-        Raises SqlError (E370).
+        Where its `type` is optional, rows with NULL are left out, which databases take for values
+        and keys in order. Raises SqlError (E370).
         """
         known = AGGREGATES.get(function)
         if known is None:
@@ -169,11 +175,13 @@ class Terms:
             return self._filled(known.sql, args, type=self.dialect.type(type))
         if place is not None:
             by = _keys((*args[1:], args[0]), (*constant[1:], constant[0]))
-            return self.function(place.name.lower(), args[0], order=by or args[0])
+            found = self.function(place.name.lower(), args[0], order=by or args[0])
+            return found + _of_values(args) * type.optional
         separator = args[1] if args[1:] else "''"
         by = _keys((*args[2:], args[0]), (*constant[2:], constant[0]))
         name = "concat" if by else "concat of equals"
-        return self.function(name, args[0], separator, order=by)
+        found = self.function(name, args[0], separator, order=by)
+        return found + _of_values(args) * type.optional
 
     def number(self, value: int, type: Type) -> str:
         """A whole number as a value of a type: the sum of nothing."""

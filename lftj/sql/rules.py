@@ -137,7 +137,7 @@ class Head:
                 args = [query.terms.of(each, query.names) for each in arg.args]
                 constant = [isinstance(each, Value) for each in arg.args]
                 found = query.terms.aggregate(arg.function, args, type, constant)
-                written.append(found + _of_values(arg, args))
+                written.append(found)
                 if AGGREGATES[arg.function].fold is not None:
                     test = f"{written[-1]} IS NOT NULL"
                     alone = f"count({args[0]}) = 0"
@@ -222,13 +222,3 @@ def _way(variable: int, own: frozenset[int], made: Made) -> frozenset[int]:
     rest = {each: found for each, found in made.items() if each != variable}  # b = cat(b, c)
     below = frozenset[int]().union(*(_way(part, own, rest) for part in parts))
     return below | {variable} if below else below
-
-
-def _of_values(call: CheckedHeadAggregate, args: Sequence[str]) -> str:
-    """The clause that leaves out rows with NULL, which databases take for values and keys in
-    order.
-    """
-    known = AGGREGATES.get(call.function)
-    if known is None or known.sql is not None or not call.type.optional:
-        return ""
-    return f" FILTER (WHERE {' AND '.join(f'{each} IS NOT NULL' for each in args)})"

@@ -314,9 +314,7 @@ def aggregate(function: str, *given: object) -> Expression:
         hint = 'write aggregate("count", body), and aggregate("sum", term, body) for the others'
         if known.of_values and not known.takes(1):
             hint = f'write aggregate("{function}", x, {known.arguments[1]}, body)'
-        takes = "needs a term" if count < 1 else "takes no term"
-        if count > 0 and known.of_values:
-            takes = f"takes {known.wanted}"
+        takes = f"takes {known.wanted}" if count > 0 else "needs a term"
         raise ExpressionError(f"{function} {takes} before the body", hint=hint)
     args = tuple(map(to_term, terms))
     return Expression(tree.Aggregate(function, args, tree.Body(to_literals(given[-1]))))

@@ -196,17 +196,11 @@ class TermActions(Phrases):
         span = self.between(name, closing)
         known = IN_BRACES.get(str(name))
         if known is not None and not known.takes_in_braces(len(args)):
-            found = (
-                f"takes {known.wanted} before the colon"
-                if args and known.of_values
-                else "takes no term before the colon"
-                if args
-                else "needs a term before the colon"
-            )
+            found = f"takes {known.wanted}" if args else "needs a term"
             hint = "write `count : { … }`, and `sum x : { … }` for the others"
             if not known.takes(1) and known.of_values:
                 hint = f"write `{known.in_braces}`"
-            self.out_of_place(f"{name} {found}", span, hint)
+            self.out_of_place(f"{name} {found} before the colon", span, hint)
         return tree.Aggregate(str(name), args, body, span=span)
 
     def conditional(self, children: Children) -> tree.Term:

@@ -65,6 +65,11 @@ def literals(draw: Draw, nested: bool = True, aggregated: bool = True) -> str:
             f"{one} = count : {{ a({other}, _) }}",
             f"{one} = count : {{ a(_, {other}) }}",
             f"{one} = sum q : {{ a({other}, q), !is_null(q) }}",
+            f"{one} = sum q : {{ a({other}, q) }}",
+            f"{one} = count(q) : {{ a({other}, q) }}",
+            f"{one} = {draw(st.sampled_from(['min', 'max']))} q : {{ a(v, q), v <= {other} }}",
+            f"{one} = last(q, v) : {{ a(v, q), v >= {other} }}",
+            f"{other} > max q : {{ a({one}, q) }}",
         ]
     if nested and draw(st.integers(0, 3)) == 0:
         inner = st.lists(literals(nested=False, aggregated=False), min_size=1, max_size=2)

@@ -15,6 +15,7 @@ from lftj.explain.derivations.version import Codes, Version, matrix
 from lftj.explain.derivations.ways import Way
 from lftj.functions import USERS, call, functor_named
 from lftj.program import CheckedAggregate, FunctorCall
+from lftj.proofs import NOTHING
 
 Variables = tuple[int, ...]
 
@@ -110,7 +111,7 @@ class AggregateStep:
             variables = self._inner[0].variables
             values = [group.values(arg, env, version, variables) for arg in asked.args]
         value = folded(asked.function, *values)
-        if value is not None:
+        if value is not NOTHING:
             code = version.encode(self._aggregate.type, value)
             yield from _bound(row, env, self._aggregate.result, code)
 

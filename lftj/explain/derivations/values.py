@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from lftj.explain.derivations.version import Version
-from lftj.functions import AGGREGATES, COUNTS, EXTREMES, GREATEST, TOTALS
+from lftj.functions import AGGREGATES, EXTREMES, GREATEST, TOTALS
 from lftj.program import Apply, Expression, Ref, RuleVariable, Value, evaluate
-from lftj.proofs import NOTHING, fold
+from lftj.proofs import fold
 from lftj.types import Type
 
 
@@ -44,16 +44,13 @@ def plain_value(value: Any) -> Any:
 
 
 def folded(function: str, values: Sequence[Any], *more: Sequence[Any]) -> Any:
-    """The value of a body aggregate, of what its first argument and the others are; None where an
-    empty group has none.
+    """The value of a body aggregate, of what its first argument and the others are; NOTHING where
+    an empty group has none.
     """
-    if function in COUNTS:
-        return len(values)
-    if isinstance(values, np.ndarray) and function in EXTREMES | TOTALS:
+    if isinstance(values, np.ndarray) and len(values) and function in EXTREMES | TOTALS:
         return _folded_array(function, values)
     rows = zip(values, *more, strict=True)
-    found = fold(function, [tuple(map(plain_value, row)) for row in rows], {})
-    return None if found is NOTHING else found
+    return fold(function, [tuple(map(plain_value, row)) for row in rows], {})
 
 
 def _folded_array(function: str, values: np.ndarray) -> Any:

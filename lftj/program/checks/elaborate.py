@@ -397,9 +397,9 @@ def check_body_aggregate(aggregate: tree.Aggregate) -> None:
         )
         raise UnknownNameError(f"unknown aggregate `{function}` in a body", code="E112", hint=hint)
     if not known.takes_in_braces(len(aggregate.args)):
-        wanted = known.wanted if known.of_values else "no target"
+        wanted = "one target" if known.of_values and known.takes(1) else known.wanted
         raise ArityError(
-            f"`{function}` takes {'one target' if known.of_values and known.takes(1) else wanted}",
+            f"`{function}` takes {wanted}",
             code="E121",
             hint=f"write {known.in_braces}",
         )

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from lftj.program.bindings import NONE, Variables, bound_by
 from lftj.program.checked import (
@@ -35,9 +35,16 @@ class Around:
 
 
 class Places:
-    """The places of a body that constrain its variables."""
+    """The places of a body that constrain its variables. `carried`: its equations that carry NULL,
+    each with the variable that it binds.
+    """
 
-    def __init__(self, literals: Sequence[CheckedLiteral], catalog: Catalog):
+    def __init__(
+        self,
+        literals: Sequence[CheckedLiteral],
+        catalog: Catalog,
+        carried: Mapping[Filter, int],
+    ):
         self.times: Counter[int] = Counter()
         self.in_atoms: set[int] = set()
         self.optional: set[int] = set()
@@ -47,6 +54,8 @@ class Places:
             match literal:
                 case CheckedAtom():
                     self._atom(literal, catalog)
+                case Filter() if literal in carried:
+                    self.times[carried[literal]] += 1
                 case Filter("=", left, right) if absent_test(literal) is None:
                     self._count(left, right)
                 case FunctorCall(result=int() as result) | CheckedAggregate(result=result):

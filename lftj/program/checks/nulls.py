@@ -35,12 +35,11 @@ from lftj.program.checks.null_places import Around, Places, may_have_code, other
 from lftj.program.checks.null_terms import (
     Terms,
     absent_test,
-    compared,
     every_literal,
     may_be_null,
-    needed,
     there,
 )
+from lftj.program.checks.null_tests import BodyTests, of_null
 from lftj.program.normal_form import Apply, Expression, Filter, Ref, RuleVariable, Value, type_of
 from lftj.program.schema import Catalog
 from lftj.scantree.frozen import frozen
@@ -138,10 +137,11 @@ class _Rule:
         `final`: what is found out is noted.
         """
         literals = [made for each in literals for made in self._split(each)]
-        strict = [each for each in literals if not self._carries(each)]
-        places = Places(strict, self._catalog)
+        carried = self._carried(literals, around)
+        places = Places(literals, self._catalog, carried)
         bound = bound_by(literals, around.bound)
-        tests, null = self._tests(literals, places, around, absent)
+        body = BodyTests(literals, carried, places, around, absent, self._inside)
+        tests, null = body.found()
         guarded = of_expressions(each for each in tests if isinstance(each, Ref))
         own = (bound - around.bound) | absent
         absent = own & null - guarded
@@ -180,79 +180,24 @@ class _Rule:
             case _:
                 yield literal
 
-    def _tests(
-        self,
-        literals: Sequence[CheckedLiteral],
-        places: Places,
-        around: Around,
-        absent: Variables,
-    ) -> tuple[list[Expression], Variables]:
-        """The terms that must not be NULL for the body to hold, and the variables that would be
-        without that.
+    def _inside(self, literals: Sequence[CheckedLiteral], around: Around) -> _Read:
+        """An inner body, of which nothing is noted yet."""
+        return self._read(literals, around, final=False)
+
+    def _carried(self, literals: Sequence[CheckedLiteral], around: Around) -> dict[Filter, int]:
+        """The equations that carry a value, NULL or not, to a variable that nothing around binds:
+        those of a conditional, and of the result of an aggregate.
         """
-        outer = around.bound - around.valued
-        known = absent | (places.optional - places.plain)
-        known |= {
-            term.variable
-            for literal in literals
-            if isinstance(term := absent_test(literal), Ref) and term.variable not in places.times
-        }
-        known = frozenset(known) - around.valued
-        while True:
-            null = known | outer
-            twice = {
-                variable
-                for variable in places.times
-                if (variable in places.optional and variable not in around.safe) or variable in null
-                if places.times[variable] > 1 or (variable in around.bound | absent)
-                if variable not in places.safe
-            }
-            wanted = dict.fromkeys(map(Ref, sorted(twice)))
-            for literal in literals:
-                if not self._carries(literal):
-                    for term in _asked(literal):
-                        wanted |= dict.fromkeys(needed(term, null - twice))
-            guarded = of_expressions(each for each in wanted if isinstance(each, Ref))
-            left = null - guarded
-            more = known | self._carried(literals, left) | self._of_branches(literals, around, left)
-            more -= around.valued
-            if more == known:
-                return list(wanted), null
-            known = more
-
-    def _carries(self, literal: CheckedLiteral) -> bool:
-        """Recognise `v = a` or `v = b` of a conditional, which is NULL where `a` is."""
-        match literal:
-            case Filter("=", Ref(variable), _):
-                return is_made(self._variables[variable].name)
-        return False
-
-    def _carried(self, literals: Iterable[CheckedLiteral], null: Variables) -> Variables:
-        """The results that are NULL where these variables are."""
-        found: set[int] = set()
+        found: dict[Filter, int] = {}
+        results = {each.result for each in literals if isinstance(each, CheckedAggregate)}
         for literal in literals:
             match literal:
-                case FunctorCall(functor, args, result=int() as result) if functor != "range":
-                    if any(may_be_null(arg, null) for arg in args):
-                        found.add(result)
-                case Filter("=", Ref(variable), value) if self._carries(literal):
-                    if absent_test(literal) is None and may_be_null(value, null):
-                        found.add(variable)
-        return frozenset(found)
-
-    def _of_branches(
-        self, literals: Sequence[CheckedLiteral], around: Around, null: Variables
-    ) -> Variables:
-        """The variables that a disjunction leaves NULL, where these variables may be."""
-        found: Variables = NONE
-        for place, literal in enumerate(literals):
-            if isinstance(literal, CheckedDisjunction) and literal.branches:
-                others = others_of(literals, place, around)
-                bound = bound_by(others, around.bound)
-                inside = Around(bound, bound - null, around.safe)
-                read = [self._read(b.literals, inside, final=False) for b in literal.branches]
-                everywhere = frozenset.intersection(*(each.around.bound for each in read))
-                found |= NONE.union(*(each.absent for each in read)) & everywhere
+                case Filter("=", Ref(variable)) if is_made(self._variables[variable].name):
+                    found[literal] = variable
+                case Filter("=", Ref(one), Ref(other)) if (one in results) != (other in results):
+                    variable = other if one in results else one
+                    if variable not in around.bound:
+                        found[literal] = variable
         return found
 
     # ── literals ──────────────────────────────────────────────────────────────────────────────────
@@ -337,11 +282,8 @@ class _Rule:
         first = len(self._variables)
         read = self._read(literal.block.literals, others, final=final)
         local = literal.block.local | frozenset(range(first, len(self._variables)))
-        absent = read.absent | (others.bound - read.around.valued)
-        if final and any(may_be_null(each, absent) for each in literal.args):
-            shown = f"what `{literal.function}` is of in a body may be NULL"
-            self._refuse(shown, hint=f"{_REMEDY}, or aggregate in the head of a rule")
-        return replace(literal, block=Block(read.literals, local))
+        type = literal.type.or_null if of_null(literal, read.around) else literal.type
+        return replace(literal, block=Block(read.literals, local), type=type)
 
     def _lifted(self, body: _Read, heads: Sequence[_Read]) -> Variables:
         """The variables that may have the code of NULL before all tests are made, with what is
@@ -431,11 +373,3 @@ class _Rule:
 
     def _refuse(self, message: str, hint: str = _REMEDY) -> None:
         self._errors.append(TypeClashError(message, code="E134", hint=hint))
-
-
-def _asked(literal: CheckedLiteral) -> Sequence[Expression]:
-    """The terms that must have values for a literal to hold."""
-    match literal:
-        case Filter("!=", term, Value(value=None)):
-            return (term,)
-    return compared(literal)

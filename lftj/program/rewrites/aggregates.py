@@ -6,8 +6,10 @@ body around has in common with them.
 from __future__ import annotations
 
 import decimal
+from collections.abc import Sequence
+from dataclasses import replace
 
-from lftj.functions.aggregates import AGGREGATES
+from lftj.functions.aggregates import AGGREGATES, COUNTS
 from lftj.program.bindings import shared
 from lftj.program.checked import (
     Block,
@@ -18,8 +20,15 @@ from lftj.program.checked import (
     CheckedLiteral,
     CheckedNegation,
 )
-from lftj.program.normal_form import Filter, Ref, Value
-from lftj.program.rewrites.rule_program import Body, Current, Definition, Literals, RuleProgram
+from lftj.program.normal_form import Filter, Ref, RuleVariable, Value, type_of
+from lftj.program.rewrites.rule_program import (
+    Body,
+    Current,
+    Definition,
+    HeadTerm,
+    Literals,
+    RuleProgram,
+)
 from lftj.program.rewrites.surroundings import (
     asked_in_cycle,
     equations_of,
@@ -42,11 +51,20 @@ def aggregates(program: RuleProgram) -> RuleProgram:
     asked = asked_in_cycle(draft, needed, literal.block, group, current.conjunct)
     given = projected(draft, needed, group, current.conjunct) if asked is None else [asked]
     body = (*given, *literal.block.literals)
-    head = (*refs(group), CheckedHeadAggregate(literal.function, literal.args, literal.type))
+    term = CheckedHeadAggregate(literal.function, literal.args, literal.type)
+    head = (*refs(group), counting(term, program.variables))
     definition = Definition(head, waiting=(Body(body),), single=True, aggregate=literal)
     name = draft.define("not" if literal.negation else literal.function, definition)
     draft.replace_literal(current, _reading(name, literal, current, asked))
     return draft
+
+
+def counting(term: HeadTerm, variables: Sequence[RuleVariable]) -> HeadTerm:
+    """The term, with `count()` in place of a count of values that are there in every row."""
+    if not isinstance(term, CheckedHeadAggregate) or term.function not in COUNTS:
+        return term
+    optional = any(type_of(each, variables).optional for each in term.args)
+    return term if optional else replace(term, args=())
 
 
 def _reading(

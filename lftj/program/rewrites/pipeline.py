@@ -11,11 +11,10 @@ before the outer one is gone on with (`draft.RuleProgram`).
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from lftj.functions.aggregates import COUNTS
 from lftj.program.additive import ADDITIVE
 from lftj.program.checked import (
     CheckedAtom,
@@ -30,10 +29,9 @@ from lftj.program.normal_form import (
     FunctorRule,
     NormalRule,
     RelationSchema,
-    RuleVariable,
     type_of,
 )
-from lftj.program.rewrites.aggregates import aggregates
+from lftj.program.rewrites.aggregates import aggregates, counting
 from lftj.program.rewrites.choices import choices
 from lftj.program.rewrites.computed_keys import computed_keys
 from lftj.program.rewrites.conjunctive_rules import conjunctive_rules
@@ -50,7 +48,7 @@ from lftj.program.rewrites.plain_literals import (
     negated_tests,
 )
 from lftj.program.rewrites.rare_rows import rare_rows
-from lftj.program.rewrites.rule_program import Body, Definition, HeadTerm, RuleProgram
+from lftj.program.rewrites.rule_program import Body, Definition, RuleProgram
 from lftj.program.rewrites.variable_elimination import variable_elimination
 from lftj.program.statistics_hints import NOTHING, Known
 from lftj.scantree.frozen import frozen
@@ -69,7 +67,7 @@ def heads(program: RuleProgram) -> RuleProgram:
     for head in program.heads:
         head = _adding(head, program)
         made = Definition(
-            tuple([_counting(arg, program.variables) for arg in head.args]),
+            tuple([counting(arg, program.variables) for arg in head.args]),
             head.relation,
             waiting=(Body((*program.body, *head.literals)),),
             single=head.aggregates and not _keeps_best(head, program.body),
@@ -90,14 +88,6 @@ def _adding(head: CheckedHead, program: RuleProgram) -> CheckedHead:
     function = "sum" if function in ADDITIVE else function
     args[column] = CheckedHeadAggregate(function, (term,), type_of(term, program.variables))
     return replace(head, args=tuple(args))
-
-
-def _counting(term: HeadTerm, variables: Sequence[RuleVariable]) -> HeadTerm:
-    """The term, with `count()` in place of a count of values that are there in every row."""
-    if not isinstance(term, CheckedHeadAggregate) or term.function not in COUNTS:
-        return term
-    optional = any(type_of(each, variables).optional for each in term.args)
-    return term if optional else replace(term, args=())
 
 
 def _may_stand_in_cycle(head: CheckedHead) -> bool:
