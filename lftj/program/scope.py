@@ -137,6 +137,16 @@ def rename_apart(rule: tree.Rule, *, counting: bool = False) -> tree.Rule:
     return replace(rule, heads=heads, body=renaming.body(rule.body, scope, counting))
 
 
+def _is_null_only(name: str, body: tree.Body) -> bool:
+    """Test for a variable of a body of which `is_null` is all that the body says."""
+    rest = [each for each in body.literals if not _asks_for_null(each)]
+    return name not in mentioned_names(tuple(rest))
+
+
+def _asks_for_null(literal: tree.Literal) -> bool:
+    return isinstance(literal, tree.Comparison) and literal.operator == "is_null"
+
+
 def _nests(rule: tree.Rule) -> bool:
     terms = [term for head in rule.heads for term in head.terms]
     for literal in rule.body.literals:
@@ -173,14 +183,17 @@ class _Renaming:
 
         Where assignments are not counted, a name that all branches of one disjunction have and
         nothing else mentions stays local to each branch: it could as well have another type in
-        each.
+        each. Not one of which a branch says `is_null` and no more: the others say its type.
         """
         names = dict(visible)
         for position, literal in enumerate(literals):
             others = outside | mentioned_names(literals[:position] + literals[position + 1 :])
             for name in direct_names([literal]):
                 if name not in names and (
-                    counting or not isinstance(literal, tree.Disjunction) or name in others
+                    counting
+                    or not isinstance(literal, tree.Disjunction)
+                    or name in others
+                    or any(_is_null_only(name, branch) for branch in literal.branches)
                 ):
                     names[name] = self.fresh(name)
         return names

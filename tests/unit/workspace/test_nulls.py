@@ -310,6 +310,8 @@ def test_aggregates(rule: str):
 JOINS = {
     "j(c, a) :- customer(c), (order(c, a), a > 10)?.": {(1, 20), (2, None), (3, 30), (4, None)},
     "j(c, coalesce(a, 0)) :- customer(c), (order(c, a))?, c > 2.": {(3, 30), (4, 0)},
+    "j(c, 1) :- customer(c), (order(c, a))?, c > 2.": {(3, 1), (4, 1)},
+    "j(c, count()) :- customer(c), (order(c, a))?.": {(1, 2), (2, 1), (3, 1), (4, 1)},
     "j(c, count(a)) :- customer(c), (order(c, a))?.": {(1, 2), (2, 1), (3, 1), (4, 0)},
     "j(c, a) :- customer(c), (order(c, a))?, a > 10.": {(1, 20), (3, 30)},
     "j(c, s) :- customer(c), (order(c, a))?, (ship(a, s))?, c > 1.": {
