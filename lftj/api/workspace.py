@@ -88,18 +88,19 @@ class Workspace(Schemas, Files, History, Branching, Inspection, Reading, Uncopie
         columns: Mapping[str, object] | object,
         key: str | Sequence[str] | None = None,
         choice: ChoiceDomains = (),
+        default: Mapping[str, object] | None = None,
     ) -> Relation:
         """Declare a relation: `ws.relation("acct", {"id": int, "country": str}, key="id")`, or with
         names and types of a table or file: `ws.relation("acct", frame)`, which loads no rows.
 
         Types: int, float, str, bool, datetime.date, datetime.datetime, "decimal(10,2)". `key`: the
         column or columns that determine the rest, checked at every commit. `choice=["a", ("b",
-        "c")]`: of rows that agree on a, or on b and c, one is chosen. The same declaration again
-        gives the same relation; another one is a DeclarationError (E160). Rows of one key always
-        lie in one part.
+        "c")]`: of rows that agree on a, or on b and c, one is chosen. `default`: what rows by name
+        have in columns that they leave out. The same declaration again gives the same relation;
+        another one is a DeclarationError (E160). Rows of one key always lie in one part.
         """
         named = named_columns(columns)
-        return self._declare(relation_schema(name, named, key, choice), view=False)
+        return self._declare(relation_schema(name, named, key, choice, default), view=False)
 
     def view(self, name: str, columns: Mapping[str, object]) -> Relation:
         """Declare a relation whose rows come from rules only: inserting into it is an error."""

@@ -196,7 +196,7 @@ class PartsDraft(ProgramDraft):
         upsert: bool = False,
     ) -> tuple[RelationSchema, Delta | Routed | Files]:
         schema = self.writable(relation)
-        options = dict(options)
+        options = {"defaults": schema.defaults, **options}
 
         def check(
             file: str | None, found: Any
@@ -266,14 +266,15 @@ class PartsDraft(ProgramDraft):
         require_name(schema.name, feed, position)
         noted = f"table {feed}"
         known = self.batches.get(noted, self._present.manifest.batches.get(noted))
-        options = {"mapping": {name: name for name, _ in schema.columns}}
+        options: dict[str, Any] = {"mapping": {}}  # other columns are left out
         if known is None:
             self.change(relation, table, 1, False, options)
             self.batches[noted] = table.version
             return table.count()
 
         def coded(data: object) -> list[np.ndarray]:
-            return list(frames.read(data, schema.columns, dictionary=self.dictionary).columns)
+            given = {"dictionary": self.dictionary, "defaults": schema.defaults}
+            return list(frames.read(data, schema.columns, **given).columns)
 
         if (found := moved(table, known, schema, coded, self.dictionary)) is None:
             return 0

@@ -35,7 +35,7 @@ from lftj.frames.files import (
     write_table,
 )
 from lftj.frames.frame import Columns, Frame, NullPolicy, Place
-from lftj.frames.match import ColumnMap
+from lftj.frames.match import ColumnMap, may_lack
 from lftj.frames.out import (
     decode_column,
     for_interchange,
@@ -77,6 +77,7 @@ __all__ = [
     "is_confined",
     "is_table_file",
     "known_parameters",
+    "may_lack",
     "name_within",
     "names_of",
     "new_file",

@@ -54,7 +54,16 @@ def as_table(data: object) -> Any:
     carrier = _carrier(data)
     if isinstance(carrier, TextCarrier):
         return pa.table(dict(zip(map(str, carrier.names or []), carrier.columns, strict=True)))
-    return _table(carrier, data)
+    return _with_plain_strings(_table(carrier, data))
+
+
+def _with_plain_strings(table: pa.Table) -> pa.Table:
+    """The table without views of strings, as Polars has them, which few functions of Arrow take."""
+    plain = [
+        each.with_type(pa.large_string()) if pa.types.is_string_view(each.type) else each
+        for each in table.schema
+    ]
+    return table.cast(pa.schema(plain, table.schema.metadata))
 
 
 def _carrier(data: Any) -> Any:

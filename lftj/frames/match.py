@@ -13,22 +13,42 @@ ColumnMap = Mapping[str, Hashable]
 """Relation column → frame column, for those whose names differ."""
 
 
-def match_columns(carrier: Carrier, columns: Columns, mapping: ColumnMap | None) -> list[int]:
-    """Positions in the frame, one per column of the relation: by name, or by position where the
-    frame has no names.
+Defaults = Mapping[str, object]
+"""Values of rows by name in columns that they leave out; optional columns that are not here have
+NULL.
+"""
 
-    Without `mapping`, the frame must have exactly the relation's columns, in any order; with it,
+
+def may_lack(columns: Columns, defaults: Defaults, mapping: ColumnMap | None) -> dict[str, object]:
+    """Values of rows in columns that they may leave out: those with a default or NULL, but for
+    those that `mapping` names.
+    """
+    return {
+        name: defaults.get(name)
+        for name, type in columns
+        if (type.optional or name in defaults) and not (mapping and name in mapping)
+    }
+
+
+def match_columns(
+    carrier: Carrier, columns: Columns, mapping: ColumnMap | None, defaults: Defaults
+) -> list[int | None]:
+    """Positions in the frame, one per column of the relation: by name, or by position where the
+    frame has no names. None for a column that has a default, or NULL, and is not there.
+
+    Without `mapping`, the frame must have no columns but the relation's, in any order; with it,
     other columns are left out. Raises FrameError (E230) that says what is missing, what is too
     much, and what was probably meant.
     """
     wanted = [name for name, _ in columns]
     if carrier.names is None:
-        _check_width(carrier, wanted, mapping)
+        _check_width(carrier, columns, defaults, mapping)
         return list(range(len(wanted)))
     names = list(carrier.names)
     _check_mapping({} if mapping is None else mapping, wanted)
     sources: list[Hashable] = [(mapping or {}).get(name, name) for name in wanted]
-    missing = [source for source in sources if source not in names]
+    lacking = may_lack(columns, defaults, mapping)
+    missing = [source for source in sources if source not in names and source not in lacking]
     if missing:
         raise _missing(missing, names, sources, wanted, carrier)
     if doubled := [source for source in sources if names.count(source) > 1]:
@@ -44,7 +64,7 @@ def match_columns(carrier: Carrier, columns: Columns, mapping: ColumnMap | None)
             f"{carrier.place.subject} has columns that the relation lacks: {_quoted(extra)}",
             hint=hint,
         )
-    return [names.index(source) for source in sources]
+    return [names.index(source) if source in names else None for source in sources]
 
 
 def suggestion(name: object, known: Sequence[object]) -> str | None:
@@ -52,7 +72,26 @@ def suggestion(name: object, known: Sequence[object]) -> str | None:
     return closest(str(name), map(str, known))
 
 
-def _check_width(carrier: Carrier, wanted: list[str], mapping: ColumnMap | None) -> None:
+def by_name_hint(width: int, columns: Columns, defaults: Defaults) -> str | None:
+    """The remedy for rows of fewer values than columns, by position, where the last columns may be
+    left out by name.
+    """
+    lacking = may_lack(columns, defaults, None)
+    rest = [name for name, _ in columns[width:]]
+    if not rest or width > len(columns) or any(name not in lacking for name in rest):
+        return None
+    has = ", ".join(f"{name} is {_shown(lacking[name])}" for name in rest)
+    return f"give rows by name, as dicts or a frame: then what they leave out is filled ({has})"
+
+
+def _shown(value: object) -> str:
+    return "NULL" if value is None else repr(value)
+
+
+def _check_width(
+    carrier: Carrier, columns: Columns, defaults: Defaults, mapping: ColumnMap | None
+) -> None:
+    wanted = [name for name, _ in columns]
     if mapping is not None:
         raise FrameError(
             f"{carrier.place.subject} has no column names, so columns= cannot pick any",
@@ -61,7 +100,8 @@ def _check_width(carrier: Carrier, wanted: list[str], mapping: ColumnMap | None)
     if carrier.width != len(wanted):
         expected = f"{len(wanted)} ({', '.join(wanted)})"
         raise FrameError(
-            f"{carrier.place.subject} has {carrier.width} columns, the relation has {expected}"
+            f"{carrier.place.subject} has {carrier.width} columns, the relation has {expected}",
+            hint=by_name_hint(carrier.width, columns, defaults),
         )
 
 

@@ -28,9 +28,10 @@ from lftj.frames.frame import (
     with_null_codes,
     without_nulls,
 )
-from lftj.frames.match import ColumnMap, match_columns
+from lftj.frames.match import ColumnMap, Defaults, by_name_hint, match_columns, may_lack
 from lftj.frames.python_columns import code_values
 from lftj.scantree.frozen import frozen
+from lftj.types import encode_scalar
 from lftj.types.dictionary import Dictionary
 
 # Rows written in Python: tuples by position, dicts by name.
@@ -70,44 +71,54 @@ def _plain_row(row: Any) -> Any:
     return tuple(row) if isinstance(row, Sequence) else row
 
 
-def carry_rows(source: Iterable[object], width: int) -> RowsCarrier:
-    """Rows of a relation of `width` columns. A single dict is one row.
+def carry_rows(
+    source: Iterable[object], columns: Columns, defaults: Defaults, mapping: ColumnMap | None
+) -> RowsCarrier:
+    """Rows of a relation of these columns. A single dict is one row.
 
     Raises ArityError for a row of another length, FrameError for rows that are neither tuples nor
     dicts or disagree on their keys.
     """
+    width = len(columns)
     rows: list[Any] = [source] if isinstance(source, Mapping) else list(source)
     if rows and type(rows[0]) not in _ROWS:
         rows = list(map(_plain_row, rows))
     if not rows:
         return RowsCarrier(None, [()] * width, 0)
     if isinstance(rows[0], Mapping):
-        return _carry_dicts(rows)
+        return _carry_dicts(rows, may_lack(columns, defaults, mapping))
     if not all(issubclass(kind, (tuple, list)) for kind in set(map(type, rows))):
         i = next(i for i, row in enumerate(rows) if not isinstance(row, (tuple, list)))
         raise _not_a_row(i, rows[i], width)
     if set(map(len, rows)) != {width}:
         i = next(i for i, row in enumerate(rows) if len(row) != width)
-        found, columns = (
+        found, expected = (
             f"{n} {word}{'s' * (n != 1)}"
             for n, word in ((len(rows[i]), "value"), (width, "column"))
         )
-        hint = (
+        hint = by_name_hint(len(rows[i]), columns, defaults) or (
             "give each row one value for each column; rows of named values may be dicts or a frame"
         )
         raise ArityError(
-            f"row {i} has {found}, the relation has {columns}: {_shown(rows[i])}", hint=hint
+            f"row {i} has {found}, the relation has {expected}: {_shown(rows[i])}", hint=hint
         )
     return RowsCarrier(None, [[row[i] for row in rows] for i in range(width)], len(rows))
 
 
-def _carry_dicts(rows: list[Any]) -> RowsCarrier:
-    first = rows[0]
+def _carry_dicts(rows: list[Any], lacking: Defaults) -> RowsCarrier:
+    """Dicts as columns; what is `lacking` in some, and in others not, is filled."""
+    first, fills = rows[0], dict[Any, object]()
     names = list(first)
     for i, row in enumerate(rows):
         if not isinstance(row, Mapping):
             raise _not_a_row(i, row, len(names))
         if row.keys() != first.keys():
+            odd = row.keys() ^ first.keys()
+            fills |= {name: lacking[name] for name in odd if name in lacking}
+            odd = [name for name in odd if name not in lacking]
+        else:
+            odd = []
+        if odd:
             odd = ", ".join(f'"{name}"' for name in sorted(map(str, row.keys() ^ first.keys())))
             raise FrameError(
                 f"row {i} and row 0 differ in their columns: {odd}",
@@ -121,7 +132,14 @@ def _carry_dicts(rows: list[Any]) -> RowsCarrier:
             raise ValueTypeError(
                 f'row {i}, column "{held}": {_shown(row[held])} is a column, not a value', hint=hint
             )
-    return RowsCarrier(names, [[row[name] for row in rows] for name in names], len(rows))
+    names = [*names, *(name for name in fills if name not in first)]
+    values: list[Sequence[object]] = [
+        [row.get(name, fills[name]) for row in rows]
+        if name in fills
+        else [row[name] for row in rows]
+        for name in names
+    ]
+    return RowsCarrier(names, values, len(rows))
 
 
 def _not_a_row(i: int, row: object, width: int) -> FrameError:
@@ -155,6 +173,7 @@ def read(
     dictionary: Dictionary,
     nulls: NullPolicy = "error",
     mapping: ColumnMap | None = None,
+    defaults: Sequence[tuple[str, object]] = (),
     facts: Parameters | None = None,
     place: Place | None = None,
     late_from: int | None = None,
@@ -166,7 +185,8 @@ def read(
     DataFrame, or anything else that offers an Arrow stream; a result (by position); a NumPy array
     of two dimensions (by position) or of named fields; a path to a `.csv .tsv .facts .parquet
     .arrow` file; a table of `deltalake` or `pyiceberg`. Frames with names match by name and must
-    have exactly the relation's columns; `mapping` (relation column → frame column) renames, and
+    have the relation's columns and no others, but for those with `defaults`, and optional ones,
+    which are NULL where they are left out; `mapping` (relation column → frame column) renames, and
     lets other columns be. `nulls`: "error" raises at the first NULL or NaN, "drop" leaves such rows
     out and counts them. `facts`: read the path or open file as Soufflé's facts, with these
     parameters of `.input` (`{}`: none), whatever its ending; Parquet and Arrow files stay what they
@@ -210,11 +230,12 @@ def read(
                 "path of a file"
             )
             raise FrameError(f"{type(source).__name__} holds no rows", code="E231", hint=hint)
-        carrier = carry_rows(source, len(columns))
+        carrier = carry_rows(source, columns, dict(defaults), mapping)
         if not carrier.rows:  # as many a change has none to insert, or none to delete
             return Frame([np.empty(0, np.int64) for _ in columns], 0)
     late = late_from is not None and carrier.rows >= late_from > 0
-    return _read_carrier(carrier, columns, dictionary, nulls, mapping, late)
+    positions = match_columns(carrier, columns, mapping, dict(defaults))
+    return _read_carrier(carrier, columns, positions, dict(defaults), dictionary, nulls, late)
 
 
 def names_of(source: Any) -> list[Hashable] | None:
@@ -240,17 +261,23 @@ def read_options(
 def _read_carrier(
     carrier: Carrier,
     columns: Columns,
+    positions: Sequence[int | None],
+    defaults: Defaults,
     dictionary: Dictionary,
     nulls: NullPolicy,
-    mapping: ColumnMap | None,
     late: bool,
 ) -> Frame:
-    """Matches, codes and checks the columns of one carrier."""
-    positions = match_columns(carrier, columns, mapping)
+    """Codes and checks the columns of one carrier, which are at these positions; None: has the
+    default in all rows.
+    """
     targets = [Target(name, type, dictionary, carrier.place) for name, type in columns]
     waiting: list[Late | None] = [None] * len(targets)
     coded: list[CodedColumn] = []
     for number, (position, target) in enumerate(zip(positions, targets, strict=True)):
+        if position is None:
+            code = encode_scalar(target.type, defaults.get(target.name), dictionary)
+            coded.append(CodedColumn(np.full(carrier.rows, code, np.int64)))
+            continue
         if late and isinstance(carrier, ArrowCarrier):
             waiting[number] = carrier.late(position, target)
         column = _WAITING if waiting[number] is not None else carrier.code(position, target)

@@ -11,11 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any, Literal
 
+from lftj.program.defaults import default_data, default_of, with_default, with_defaults
 from lftj.program.normal_form import RelationSchema
 from lftj.scantree.frozen import frozen
-from lftj.types import Type, code_of, decode_scalar, type_of_python
+from lftj.types import Type, type_of_python
 
-Kind = Literal["add", "drop", "rename", "retype", "key", "name"]
+Kind = Literal["add", "drop", "rename", "retype", "default", "key", "name"]
 
 
 @frozen
@@ -23,11 +24,12 @@ class Alteration:
     """One change of a relation, made by the commit of a `version`, which another branch may make by
     another commit.
 
-    `add` has the column, its type, and the `default` that rows get; where an `expression` computes
-    their values, the default is what they are taken to have had. `drop`, `rename` (`to`) and
-    `retype` (type, `expression`) name a column; `back` is the expression by which a retyped column
-    is what it was, where no value may be lost. `key` has the new key, None for none; `name` gives
-    the relation the name `to`.
+    `add` has the column, its type, and the `default` that rows get, also later ones by name; where
+    an `expression` computes their values, the default is what they are taken to have had. `drop`,
+    `rename` (`to`) and `retype` (type, `expression`) name a column; `back` is the expression by
+    which a retyped column is what it was, where no value may be lost, and its `default` that of
+    later rows. `default` gives a column (of this type) another one, None for none. `key` has the
+    new key, None for none; `name` gives the relation the name `to`.
     """
 
     version: int = field(compare=False)
@@ -57,13 +59,20 @@ class Alteration:
             return replace(before, key=key)
         if self.kind == "add":
             assert self.type is not None
-            return replace(before, columns=(*columns, (self.column, self.type)))
+            after = replace(before, columns=(*columns, (self.column, self.type)))
+            return after if self.expression else with_default(after, self.column, self.default)
+        if self.kind == "default":
+            return with_default(before, self.column, self.default)
         place = names.index(self.column)
         if self.kind == "drop":
             return _without(before, place)
         name, type = columns[place]
         column = (self.to, type) if self.kind == "rename" else (name, self.type or type)
-        return replace(before, columns=(*columns[:place], column, *columns[place + 1 :]))
+        after = replace(before, columns=(*columns[:place], column, *columns[place + 1 :]))
+        if self.kind == "retype":
+            return with_default(after, name, self.default)
+        defaults = {self.to if of == name else of: value for of, value in before.defaults}
+        return with_defaults(after, defaults)
 
     def __str__(self) -> str:
         """The alteration in words: `order: + region: str = 'EU'`."""
@@ -73,8 +82,8 @@ class Alteration:
     def data(self) -> dict[str, Any]:
         """The alteration as data that JSON can write."""
         type, default = self.type, self.default
-        if type is not None and default is not None and not isinstance(default, str):
-            default = code_of(type, default)
+        if type is not None:
+            default = default_data(type, default)
         key = None if self.key is None else list(self.key)
         found = {**vars(self), "type": type and str(type), "default": default, "key": key}
         return {name: value for name, value in found.items() if value not in (None, "")}
@@ -84,25 +93,22 @@ class Alteration:
         """The alteration again."""
         type = type_of_python(data["type"]) if "type" in data else None
         default, key = data.get("default"), data.get("key")
-        if type is not None and default is not None and not isinstance(default, str):
-            default = decode_scalar(type, default, _NO_STRINGS)
+        if type is not None:
+            default = default_of(type, default)
         made = {**data, "type": type, "default": default, "key": key and tuple(key)}
         return Alteration(**made)
 
 
-class _NoStrings:
-    """Strings are told as they are."""
-
-    def decode_one(self, code: int) -> str:
-        raise LookupError(f"no string has the code {code} here")
-
-
-_NO_STRINGS = _NoStrings()
 _WORDS = {
     "add": lambda each: f": + {each.column}: {each.type} = {each.expression or repr(each.default)}",
     "drop": lambda each: f": - {each.column}",
     "rename": lambda each: f": {each.column} → {each.to}",
     "retype": lambda each: f": {each.column}: {each.type} = {each.expression}",
+    "default": lambda each: (
+        f": {each.column} without default"
+        if each.default is None
+        else f": {each.column} by default {each.default!r}"
+    ),
     "key": lambda each: f": key {', '.join(each.key)}" if each.key else ": no key",
     "name": lambda each: f" → {each.to}",
 }
@@ -115,7 +121,8 @@ def _without(before: RelationSchema, place: int) -> RelationSchema:
     if key is not None:
         key = None if place in key else tuple(i - (i > place) for i in key)
     choice = tuple(tuple(i - (i > place) for i in domain) for domain in before.choice)
-    return replace(before, columns=columns, key=key, choice=choice)
+    after = replace(before, columns=columns, key=key, choice=choice)
+    return with_default(after, before.columns[place][0], None)
 
 
 def since(
@@ -182,10 +189,26 @@ def call_between(before: RelationSchema, after: RelationSchema) -> str | None:
         f"add={ {each: str(new[each]) for each in came} }".replace("{ ", "{").replace(" }", "}")
         if came
         else "",
-        f"default={{{', '.join(f'{each!r}: …' for each in came)}}}" if came else "",
+        _default_part(before, after, renamed, came),
         _key_part(before, after, renamed, gone),
     ]
     return f"ws.alter({before.name!r}, {', '.join(filter(None, parts))})"
+
+
+def _default_part(
+    before: RelationSchema, after: RelationSchema, renamed: Mapping[str, str], came: Sequence[str]
+) -> str:
+    """The defaults that columns get or lose; `…` for one that comes and says none."""
+    new, types = dict(after.defaults), dict(after.columns)
+    old = {renamed.get(name, name): value for name, value in before.defaults}
+    values = {
+        name: repr(new[name]) if name in new else "…" if name in came else "None"
+        for name in types
+        if new.get(name) != (None if name in came else old.get(name))
+        or (name in came and not types[name].optional)
+    }
+    said = ", ".join(f"{name!r}: {value}" for name, value in values.items())
+    return f"default={{{said}}}" if said else ""
 
 
 def _key_part(

@@ -35,6 +35,8 @@ def altered_rules(
     """The rules that mention a relation, as they are read afterwards; `schema`: that before. Raises
     SchemaInUseError (E328) with those that forbid it.
     """
+    if alteration.kind == "default":
+        return {}
     found = rules_of(program, alteration.relation)
     if blocking := [rule for rule in found.values() if _forbids(rule, alteration, schema)]:
         raise SchemaInUseError.of(str(alteration), list(map(str, blocking)))

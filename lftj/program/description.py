@@ -14,6 +14,7 @@ from typing import Any
 
 from lftj.errors import LftjError
 from lftj.program.alteration import Alteration
+from lftj.program.defaults import default_data, default_of, with_defaults
 from lftj.program.named_program import program_data, program_of
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
@@ -40,6 +41,7 @@ def relation_data(schema: RelationSchema, *, view: bool) -> Description:
         "key": None if schema.key is None else list(schema.key),
         "functional": schema.functional,
         **({"choice": [list(domain) for domain in schema.choice]} if schema.choice else {}),
+        **({"defaults": _defaults_data(schema)} if schema.defaults else {}),
         "view": view,
     }
 
@@ -49,7 +51,16 @@ def relation_schema_of(data: Mapping[str, Any]) -> RelationSchema:
     columns = tuple((name, type_of_python(text)) for name, text in data["columns"])
     key = None if data["key"] is None else tuple(data["key"])
     choice = tuple(map(tuple, data.get("choice", ())))
-    return RelationSchema(data["name"], columns, key, data["functional"], choice=choice)
+    schema = RelationSchema(data["name"], columns, key, data["functional"], choice=choice)
+    types, defaults = dict(columns), data.get("defaults", {})
+    return with_defaults(
+        schema, {name: default_of(types[name], each) for name, each in defaults.items()}
+    )
+
+
+def _defaults_data(schema: RelationSchema) -> Description:
+    types = dict(schema.columns)
+    return {name: default_data(types[name], value) for name, value in schema.defaults}
 
 
 def function_data(signature: FunctionSignature) -> list[Any]:

@@ -286,6 +286,8 @@ class RelationSchema:
     `choice`: the column positions, ascending, of each domain of which no two rows share a value
     [Choice]. `asked_by`: the derived relation whose rows this one holds after each commit, where
     it stands for the values that a cycle asks an aggregate for (`rewrites.surroundings`).
+    `defaults`: what a row by name has in columns that it leaves out, in the order of the columns;
+    in one that is optional and not among them it has NULL.
     """
 
     name: str
@@ -294,6 +296,7 @@ class RelationSchema:
     functional: bool = False
     choice: tuple[tuple[int, ...], ...] = ()
     asked_by: str = ""
+    defaults: tuple[tuple[str, object], ...] = ()
 
     @cached_property
     def hidden(self) -> bool:

@@ -171,6 +171,8 @@ class Program:
         """Alter a relation. `rules`: all that mention it, by their numbers, as they are to be read
         afterwards. Raises ProgramErrors for one that cannot be.
         """
+        if alteration.kind == "default":
+            return replace(self, catalog=self.catalog.altered(alteration))
         left, before = self, self.catalog.relation(alteration.relation)
         sizes = altered_sizes(sizes, alteration, before)
         for number in rules:

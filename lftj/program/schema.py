@@ -19,6 +19,7 @@ from lftj.errors import DeclarationError, Span, UnknownNameError
 from lftj.errors.nearest import closest
 from lftj.functions.aggregates import AGGREGATES
 from lftj.program.alteration import Alteration, call_between
+from lftj.program.defaults import default_term, filled
 from lftj.program.named_program import NamedProgram
 from lftj.program.normal_form import RelationSchema
 from lftj.scantree.frozen import frozen
@@ -271,7 +272,7 @@ class Catalog:
                 hint="give the relation another name",
             )
         if (known := self.relations.get(schema.name)) is not None:
-            if known != schema:
+            if known != (schema := filled(known, schema)):
                 hint = f"keep one of the two declarations; the first is {describe(known)}"
                 if known.key is None and schema.key is not None and not schema.functional:
                     hint += " without a key"
@@ -423,7 +424,10 @@ def _can_name_aggregate(name: object) -> bool:
 
 def describe(schema: RelationSchema) -> str:
     """The schema as a declaration reads: `a(x: int, y: str)` or `F[x: int]: float`."""
-    columns = [f"{name}: {type}" for name, type in schema.columns]
+    columns = [
+        f"{name}: {type}" + (f" = {default}" if (default := default_term(schema, name)) else "")
+        for name, type in schema.columns
+    ]
     names = [[schema.columns[i][0] for i in domain] for domain in schema.choice]
     choice = ", ".join(each[0] if len(each) == 1 else f"({', '.join(each)})" for each in names)
     choice = f" choice-domain {choice}" if choice else ""

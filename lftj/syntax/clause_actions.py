@@ -201,6 +201,10 @@ class ClauseActions(DirectiveActions):
     def function_declaration(self, children: Children) -> list[tree.Clause]:
         keyword, names, _, columns, _, value, qualifiers, choice = children
         assert isinstance(columns, tuple | None)
+        for each in columns or ():
+            if isinstance(each, tree.Column) and each.default is not None:
+                hint = f"leave `= {each.default}` out: its rows have all arguments"
+                self.problem("a default of a function's argument", each, hint)
         return self.declared(
             keyword, names, (*(columns or ()), value), True, value, qualifiers, choice
         )
@@ -278,8 +282,11 @@ class ClauseActions(DirectiveActions):
         return tuple(children)
 
     def column(self, children: Children) -> tree.Column:
-        name, (kind, place) = children
-        return tree.Column(str(name), kind, span=self.between(name, place))
+        name, (kind, place), *_, default = children
+        if default is None:
+            return tree.Column(str(name), kind, span=self.between(name, place))
+        given = self.term(default)
+        return tree.Column(str(name), kind, given, span=self.between(name, default))
 
     def value_column(self, children: Children) -> tree.Column:
         *name, (kind, place) = children

@@ -117,7 +117,8 @@ def _print_choice(domains: tuple[tuple[str, ...], ...]) -> str:
 
 
 def _print_column(column: tree.Column) -> str:
-    return f"{column.name}: {column.type}"
+    default = "" if column.default is None else f" = {print_term(column.default)}"
+    return f"{column.name}: {column.type}{default}"
 
 
 def _print_parameter(value: str | int) -> str:

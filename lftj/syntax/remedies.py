@@ -146,6 +146,8 @@ def _lacking(text: str, offset: int, expected: str, previous: Token | None) -> s
     ):
         return "count counts rows, and takes no argument"
     if found == ";" and expected.startswith("`,` or `)`"):
+        if re.search(r"\.decl\b[^()]*\([^()]*\Z", text[:offset]):
+            return "commas stand between columns: x: number, y: number"
         return "each of several values takes a fact or a rule of its own"
     return "a clause ends with a dot" if not found and expected.startswith("`.`") else None
 

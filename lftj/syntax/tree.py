@@ -223,8 +223,13 @@ class Rule(Node):
 
 @frozen
 class Column(Node):
+    """A column of a declaration; `default`: the constant that a row by name has where it leaves the
+    column out.
+    """
+
     name: str
     type: str
+    default: Term | None = None
 
 
 @frozen

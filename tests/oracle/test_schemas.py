@@ -12,6 +12,7 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 import lftj
@@ -33,6 +34,7 @@ class Table:
     def __init__(self, name: str, columns: dict[int, tuple[str, str]]):
         self.name, self.columns = name, columns
         self.rows = set[Row]()
+        self.defaults: dict[int, Any] = {}
 
     def declaration(self) -> str:
         columns = ", ".join(f"{name}: {TYPES[type]}" for name, type in self.columns.values())
@@ -102,6 +104,7 @@ class History:
         """One random step, after which all is compared."""
         steps = [self.insert, self.delete, self.add_rule, self.remove_rule, self.add, self.drop]
         steps += [self.rename, self.rename_table, self.retype, self.merge, self.reopen, self.insert]
+        steps += [self.default, self.insert]
         self.chance.choice(steps)(self.ws, self.model)
         self.check()
 
@@ -117,8 +120,39 @@ class History:
         with ws.transaction() as tx:
             for table in model.tables.values():
                 rows = [self.row(table) for _ in range(3)]
-                tx.insert(table.name, rows)
+                if table.defaults and self.chance.random() < 0.5:
+                    rows = self.by_name(tx, table, rows)
+                else:
+                    tx.insert(table.name, rows)
                 table.rows |= set(rows)
+
+    def by_name(self, tx: Any, table: Table, rows: list[Row]) -> list[Row]:
+        """Insert rows that leave out columns with defaults; the rows that come of it."""
+        places = dict(zip(table.columns, range(len(table.columns)), strict=True))
+        given = [
+            {name: value for (name, _), value in zip(table.columns.values(), row, strict=True)}
+            for row in rows
+        ]
+        some = self.chance.random() < 0.5  # of the rows, or all
+        made = [list(row) for row in rows]
+        for number, value in table.defaults.items():
+            for row, named in zip(made, given, strict=True):
+                if not some or self.chance.random() < 0.5:
+                    del named[table.columns[number][0]]
+                    row[places[number]] = value
+        tx.insert(table.name, given if some else pa.Table.from_pylist(given))
+        return list(map(tuple, made))
+
+    def default(self, ws: Any, model: Model) -> None:
+        """A column that is there gets a default, another one, or none."""
+        table = self.chance.choice(list(model.tables.values()))
+        number = self.chance.choice(list(table.columns))
+        name, kind = table.columns[number]
+        value = self.chance.choice([None, {"int": 2, "str": "w", "float": 1.5}[kind]])
+        ws.alter(table.name, default={name: value})
+        table.defaults = {each: v for each, v in table.defaults.items() if each != number}
+        if value is not None:
+            table.defaults[number] = value
 
     def delete(self, ws: Any, model: Model) -> None:
         table = self.chance.choice(list(model.tables.values()))
@@ -173,6 +207,7 @@ class History:
                 else:
                     more = set[Row]()
             rows = {(*row, value) for row in table.rows} | more
+            table.defaults[number] = value
         table.columns[number], table.rows = (name, kind), rows
 
     def drop(self, ws: Any, model: Model) -> None:
@@ -187,6 +222,7 @@ class History:
             ws.alter(table.name, drop=table.columns[number][0])
             table.rows = {(*row[:place], *row[place + 1 :]) for row in table.rows}
             del table.columns[number]
+            table.defaults.pop(number, None)
 
     def rename(self, ws: Any, model: Model) -> None:
         table = self.chance.choice(list(model.tables.values()))
@@ -206,6 +242,8 @@ class History:
         for place, (number, (name, kind)) in enumerate(list(table.columns.items())):
             if kind == "int" and number not in used:
                 ws.alter(table.name, retype={name: float})
+                if number in table.defaults:
+                    table.defaults[number] = float(table.defaults[number])
                 table.columns[number] = name, "float"
                 table.rows = {
                     (*row[:place], float(row[place]), *row[place + 1 :]) for row in table.rows
@@ -240,6 +278,7 @@ class History:
         model.fresh += 1
         ws.alter(table.name, add={name: int}, default={name: 4})
         table.columns[number] = name, "int"
+        table.defaults[number] = 4
         table.rows = {(*row, 4) for row in table.rows}
         self.rename(ws, model)
         self.rename_table(ws, model)
@@ -256,6 +295,9 @@ class History:
         found = {name: set(self.ws[name]) for name in self.ws.relations}
         assert found == self.model.views()
         self.versions[self.ws.version] = found
+        for table in self.model.tables.values():
+            defaults = {table.columns[each][0]: value for each, value in table.defaults.items()}
+            assert self.ws.relations[table.name].default == defaults
         self.follow()
 
     def follow(self) -> None:

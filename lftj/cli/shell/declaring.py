@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from lftj.cli.shell.command import words
 from lftj.errors import CommandError
-from lftj.program.schema import key_names
+from lftj.program.declaration import declaration_of
 from lftj.syntax import tree
 from lftj.syntax.parser import parse
 
@@ -20,29 +20,22 @@ ALTER = (
     "drop COLUMN …",
     "rename COLUMN to COLUMN",
     "retype COLUMN: TYPE [= EXPRESSION]",
+    "default COLUMN = VALUE",
+    "default COLUMN none",
     "key COLUMN …",
     "key none",
     "to NAME",
 )
 """Forms of an alteration, behind the name of a relation."""
-_TYPES = {"int": "number", "str": "symbol"}
 _COLUMN = re.compile(r"\s*([\w?]+)\s*:\s*([\w?.]+(?:\([\d\s,]*\))?)\s*(?:=\s*(.+?)\s*)?", re.DOTALL)
+_DEFAULT = re.compile(r"\s*([\w?]+)\s*=\s*(.+?)\s*", re.DOTALL)
 
 
 def declaration(version: Version, name: str) -> str:
     """The declaration of a relation as text that can be read again, and what else is known of it.
     Raises UnknownNameError.
     """
-    catalog = version.program.catalog
-    schema = catalog.relation(name)
-    kinds = catalog.kinds.get(name, ()) or tuple(str(type) for _, type in schema.columns)
-    types = [_TYPES.get(kind, kind) for kind in kinds]
-    columns = [
-        tree.Column(column, type) for (column, _), type in zip(schema.columns, types, strict=True)
-    ]
-    names = [tuple(schema.columns[place][0] for place in domain) for domain in schema.choice]
-    key = key_names(schema)
-    text = tree.Declaration(name, tuple(columns), schema.functional, (), tuple(names), key)
+    text = declaration_of(version.program.catalog, name)
     return f"{text}  // view" if name in version.views else str(text)
 
 
@@ -52,8 +45,14 @@ def alteration(rest: str) -> tuple[str, dict[str, Any]]:
     verb, _, what = change.strip().partition(" ")
     if verb in ("add", "retype"):
         return name, _column(verb, what)
+    if verb == "default" and (given := _DEFAULT.fullmatch(what)):
+        value = _constant(given[2])
+        if value is not None:
+            return name, {"default": {given[1]: value}}
     found = words(what, f".alter NAME {verb} …", 0)
     match verb, found:
+        case "default", [column, "none"]:
+            return name, {"default": {column: None}}
         case "drop", [_, *_]:
             return name, {"drop": found}
         case "rename", [before, "to", after]:

@@ -14,7 +14,7 @@ from lftj.cli import output
 from lftj.cli.shell.typed import TYPED, retell
 from lftj.engine.programs.text_difference import appended
 from lftj.errors import CommandError
-from lftj.program.checks.program_checks import is_fact
+from lftj.program.checks.facts import is_fact
 from lftj.syntax import tree
 from lftj.syntax.parser import parse
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from lftj.errors import DurableError, FrameError
 from lftj.heads.importable import aggregates_at, paths_of
 from lftj.heads.user import UserAggregate
+from lftj.program.declaration import declaration_of, definition_of
 from lftj.program.description import (
     function_data,
     function_signature_of,
@@ -24,7 +25,7 @@ from lftj.program.description import (
 from lftj.program.named_program import program_data
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
-from lftj.program.schema import Catalog, FunctionSignature, key_names
+from lftj.program.schema import Catalog, FunctionSignature
 from lftj.syntax import tree
 
 if TYPE_CHECKING:
@@ -106,21 +107,11 @@ def _programs(program: Program) -> dict[str, Any]:
 
 def _types(catalog: Catalog) -> Iterator[tree.Clause]:
     """The types of a program, and its declarations where columns are of these."""
-    for name, type in catalog.aliases.items():
-        yield catalog.definitions.get(name) or tree.TypeAlias(name, str(type))
+    for name in catalog.aliases:
+        yield definition_of(catalog, name)
     for name, kinds in catalog.kinds.items():
-        schema = catalog.relations[name]
         if not catalog.aliases.keys().isdisjoint(kinds):
-            columns = [
-                tree.Column(column, kind)
-                for (column, _), kind in zip(schema.columns, kinds, strict=True)
-            ]
-            choice = tuple(
-                tuple(schema.columns[place][0] for place in domain) for domain in schema.choice
-            )
-            yield tree.Declaration(
-                name, tuple(columns), schema.functional, (), choice, key_names(schema)
-            )
+            yield declaration_of(catalog, name)
 
 
 def _dump_rows(engine: Engine, schema: RelationSchema, file: Path) -> int | DurableError:

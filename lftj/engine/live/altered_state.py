@@ -42,6 +42,8 @@ def altered_state(engine: Evaluating, state: State, alteration: Alteration) -> S
     }
     dropped = () if before == after else (before, base_name(before))
     database = state.database.replace(updates, drop=dropped)
+    if alteration.kind == "default":
+        return replace(state, database=database)
     return replace(state, database=database, heads=_states_left(state, before))
 
 

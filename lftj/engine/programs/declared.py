@@ -7,9 +7,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from lftj import frames
-from lftj.errors import DeclarationError, UnknownNameError
+from lftj.errors import DeclarationError, LftjError, UnknownNameError
+from lftj.program.defaults import with_defaults
 from lftj.program.normal_form import CHANGE_COLUMNS, RelationSchema
-from lftj.types import Type, type_of_python
+from lftj.types import Type, code_of, decode_scalar, type_of_python
 from lftj.types.sources import is_reserved
 
 ChoiceDomains = str | Sequence[str | Sequence[str]]
@@ -81,14 +82,50 @@ def relation_schema(
     columns: Mapping[str, object],
     key: str | Sequence[str] | None,
     choice: ChoiceDomains = (),
+    default: Mapping[str, object] | None = None,
 ) -> RelationSchema:
     """A relation as `ws.relation` declares it."""
-    return RelationSchema(
+    schema = RelationSchema(
         name,
         checked_columns(columns),
         checked_key(name, columns, key),
         choice=checked_choice(name, columns, choice),
     )
+    return with_defaults(schema, _checked_defaults(schema, default or {}))
+
+
+def _checked_defaults(schema: RelationSchema, defaults: Mapping[str, object]) -> dict[str, object]:
+    """The defaults of columns as they are kept. Raises UnknownNameError (E111), and what
+    `checked_default` raises.
+    """
+    types = dict(schema.columns)
+    _positions(schema.name, types, list(defaults))
+    return {
+        name: checked_default(name, types[name], value)
+        for name, value in defaults.items()
+        if value is not None
+    }
+
+
+def checked_default(column: str, type: Type, value: object) -> object:
+    """The default of a column as its rows would have it. Raises ValueTypeError, ValueRangeError or
+    NullValueError.
+    """
+    try:
+        if isinstance(value, str) and type.name == "str":
+            return value
+        return decode_scalar(type, code_of(type, value), _NO_TEXTS)
+    except LftjError as error:
+        error.message += f", as the default of `{column}`"
+        raise
+
+
+class _NoTexts:
+    def decode_one(self, code: int) -> str:
+        raise LookupError(code)
+
+
+_NO_TEXTS = _NoTexts()
 
 
 def function_schema(name: str, arguments: Mapping[str, object], value: object) -> RelationSchema:

@@ -23,7 +23,8 @@ class Relation(Predicate):
     """A declared relation: call it in rules, `acct(x, "FR")` or `F[x] == y`, and pass it in place
     of a relation's name.
 
-    Attributes: `name`, `columns` (names), `types`, `key` (column names, or None).
+    Attributes: `name`, `columns` (names), `types`, `key` (column names, or None), `default` (by
+    column).
     """
 
     def __init__(self, schema: RelationSchema):
@@ -46,6 +47,11 @@ class Relation(Predicate):
             if self.schema.key is None
             else tuple(self.schema.columns[i][0] for i in self.schema.key)
         )
+
+    @property
+    def default(self) -> dict[str, object]:
+        """Values that rows by name have in columns that they leave out."""
+        return dict(self.schema.defaults)
 
     def __repr__(self) -> str:
         return f"<Relation {describe(self.schema)}>"

@@ -17,10 +17,12 @@ from lftj.errors import ProgramErrors
 from lftj.program.canonical_rule import canonical
 from lftj.program.checks.by_column import by_position
 from lftj.program.checks.declarations import declare_all
+from lftj.program.checks.facts import FactReader, is_fact
 from lftj.program.checks.inlining import inlining_errors
 from lftj.program.checks.own_variables import with_own_variables
-from lftj.program.checks.program_checks import FactReader, check, is_fact
+from lftj.program.checks.program_checks import check
 from lftj.program.checks.witnesses import with_witnesses_bound
+from lftj.program.defaults import filled
 from lftj.program.named_program import NamedProgram, Row, others_of
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
@@ -39,8 +41,8 @@ class Difference:
 
     `facts`: those that stay, by relation. `declared` and `types`: what the text declares; `dropped`
     and `types_dropped`: what it does not, or otherwise, and then as `schemas` say. `rekeyed`: those
-    of `dropped` that another key would make what the text declares. `repeats`: a clause stands
-    there twice.
+    of `dropped` that another key, or other defaults, would make what the text declares. `repeats`:
+    a clause stands there twice.
     """
 
     clauses: tuple[tree.Clause, ...]
@@ -267,12 +269,15 @@ class _Whole:
         )
 
     def _rekeyed(self, after: Catalog, name: str) -> bool:
-        """Test for a relation that the text declares with another key, and as it was else."""
+        """Test for a relation that the text declares with another key or other defaults, and as it
+        was else.
+        """
         catalog, schema = self._program.catalog, after.relations.get(name)
         if schema is None or schema.functional or schema.choice:
             return False
         same = after.kinds.get(name) == catalog.kinds.get(name)
-        return same and replace(catalog.relations[name], key=schema.key) == schema
+        known = replace(catalog.relations[name], key=schema.key, defaults=schema.defaults)
+        return same and known == schema
 
     def _since_before(self, rule: tree.Rule) -> int | None:
         """The number of the rule that the program has had, in these words, since before a relation
@@ -295,6 +300,7 @@ class _Whole:
         types = self._free_types(mine)
         bare = catalog.undeclare(mine, types)
         found, errors = declare_all(self._parsed.clauses, bare)
+        found = replace(found, relations={**found.relations, **self._filled(mine, found)})
         if errors:
             check(self._parsed, replace(bare, derivations={}, fact_relations=frozenset()))
             raise ProgramErrors(errors)
@@ -308,6 +314,28 @@ class _Whole:
             name for name in types if found.definitions.get(name) != catalog.definitions[name]
         )
         return relations, gone, found
+
+    def _filled(self, mine: frozenset[str], found: Catalog) -> dict[str, RelationSchema]:
+        """The relations of the program as its text declares them, with defaults that they have and
+        no text of the program has said.
+        """
+        known = {name: self._program.catalog.relations[name] for name in mine}
+        some = [name for name in known if name in found.relations and known[name].defaults]
+        if not some:
+            return {}
+        said = {
+            each.name: {column.name for column in each.columns if column.default is not None}
+            for each in parse(self._old.text).clauses
+            if isinstance(each, tree.Declaration)
+        }
+        left = {
+            name: [each for each in known[name].defaults if each[0] not in said.get(name, ())]
+            for name in some
+        }
+        return {
+            name: filled(replace(known[name], defaults=tuple(left[name])), found.relations[name])
+            for name in some
+        }
 
     def _free_types(self, relations: frozenset[str]) -> frozenset[str]:
         """The types that the program alone defines, and no other relation or type names."""

@@ -13,6 +13,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from lftj import frames
 from lftj.engine.commit.staging import Staging
 from lftj.engine.live.altered_state import (
@@ -22,9 +24,9 @@ from lftj.engine.live.altered_state import (
     expression_of,
     require_no_loss,
 )
-from lftj.engine.programs.declared import checked_columns, checked_key
+from lftj.engine.programs.declared import checked_columns, checked_default, checked_key
 from lftj.engine.transaction.schema_draft import SchemaDraft, refusal
-from lftj.errors import DeclarationError, SchemaInUseError, UnknownNameError
+from lftj.errors import DeclarationError, LftjError, SchemaInUseError, UnknownNameError
 from lftj.program.alteration import Alteration
 from lftj.program.altered_rules import altered_programs, altered_rules, earlier_readings, rules_of
 from lftj.program.named_program import NamedProgram, Row, without
@@ -35,7 +37,7 @@ from lftj.scantree.frozen import frozen
 from lftj.storage.delta import Delta, Rewritten
 from lftj.storage.relation import RelationVersion
 from lftj.syntax.builder import to_tree
-from lftj.types import Type, code_of, decode_scalar, type_of_python
+from lftj.types import Type, decode_scalar, encode_scalar, type_of_python
 from lftj.types.sources import is_hidden
 
 KEEP: Any = object()
@@ -76,7 +78,7 @@ def alter(draft: SchemaDraft, name: str, request: Request) -> RelationSchema:
     before = draft.mark()
     try:
         _require_words(draft.schema(name), request)
-        for steps in (_dropped, _renamed, _retyped, _added, _keyed, _named):
+        for steps in (_dropped, _renamed, _retyped, _added, _defaulted, _keyed, _named):
             schema = draft.schema(name)
             for alteration in steps(draft, schema, request):
                 take(draft, alteration)
@@ -89,15 +91,20 @@ def alter(draft: SchemaDraft, name: str, request: Request) -> RelationSchema:
 
 # ── what is asked for ─────────────────────────────────────────────────────────────────────────────
 def _require_words(schema: RelationSchema, request: Request) -> None:
-    """Raise DeclarationError (E172) for values of columns that are neither new nor retyped."""
+    """Raise DeclarationError (E172) for values of columns that are not there afterwards, or are
+    computed, and neither new nor retyped.
+    """
     news = {*request.add, *request.retype}
+    stays = [name for name, _ in schema.columns if name not in request.drop]
+    left = [request.rename.get(name, name) for name in stays]
     for name in (*request.default, *request.compute):
-        if name not in request.add and (name in request.default or name not in news):
+        if name not in news and (name in request.compute or name not in left):
             raise refusal(
                 f"`{name}` is not among the columns that `{schema.name}` gains",
                 f"name it and its type too: add={{{name!r}: int}}",
             )
-    if schema.functional and (request.add or request.drop or request.key is not KEEP):
+    reshaped = request.add or request.drop or request.default or request.key is not KEEP
+    if schema.functional and reshaped:
         raise refusal(
             f"`{schema.name}` is a function, whose arguments are its key and whose value is last",
             "declare another one, and fill it by a rule; its columns may be renamed and retyped",
@@ -176,7 +183,35 @@ def _retyped(draft: SchemaDraft, schema: RelationSchema, request: Request) -> It
         else:
             continue
         said = {"type": after, "expression": expression, "back": back}
-        yield _alteration(draft, schema, "retype", column=column, **said)
+        made = _alteration(draft, schema, "retype", column=column, **said)
+        yield replace(made, default=_retyped_default(draft, schema, made, request))
+
+
+def _retyped_default(
+    draft: SchemaDraft, schema: RelationSchema, alteration: Alteration, request: Request
+) -> object:
+    """The default of a column whose type changes, converted as its values are; None where there is
+    none, or another one is given. Raises DeclarationError (E172) where it cannot be.
+    """
+    column, type = alteration.column, alteration.type
+    value = dict(schema.defaults).get(column)
+    before = dict(schema.columns)[column]
+    if value is None or column in request.default or type is None:
+        return None
+    if alteration.expression == column:
+        return value
+    alone = RelationSchema(schema.name, ((column, before),))
+    code = encode_scalar(before, value, draft.engine.dictionary)
+    rows = RelationVersion.build(alone, draft.engine.arena, [np.array([code])])
+    try:
+        require_no_loss(draft.engine, rows, alteration)
+        (found,) = computed(draft.engine, rows, alteration)
+    except LftjError as error:
+        raise refusal(
+            f"the default of `{column}`, {value!r}, is none of the new column: {error.message}",
+            f"say which there is: default={{{column!r}: …}}, or None for none",
+        ) from error
+    return decode_scalar(type, found, draft.texts())
 
 
 def _conversion(schema: RelationSchema, column: str, before: Type, after: Type) -> tuple[str, str]:
@@ -209,9 +244,7 @@ def _added(draft: SchemaDraft, schema: RelationSchema, request: Request) -> Iter
         if column in request.compute:
             expression, default = _text(request.compute[column]), zero(type)
         elif column in request.default and (request.default[column] is not None or type.optional):
-            expression, default = "", request.default[column]
-            if not isinstance(default, str) or type.name != "str":
-                default = decode_scalar(type, code_of(type, default), draft.texts())
+            expression, default = "", checked_default(column, type, request.default[column])
         elif type.optional:
             expression, default = "", None
         else:
@@ -224,6 +257,17 @@ def _added(draft: SchemaDraft, schema: RelationSchema, request: Request) -> Iter
         yield _alteration(
             draft, schema, "add", column=column, type=type, default=default, expression=expression
         )
+
+
+def _defaulted(
+    draft: SchemaDraft, schema: RelationSchema, request: Request
+) -> Iterator[Alteration]:
+    """The other defaults of columns that are there."""
+    for column, value in request.default.items():
+        type = schema.columns[_place(schema, column)][1]
+        value = None if value is None else checked_default(column, type, value)
+        if value != dict(schema.defaults).get(column):
+            yield _alteration(draft, schema, "default", column=column, type=type, default=value)
 
 
 def zero(type: Type) -> object:

@@ -40,6 +40,10 @@ class BulkDraft(SchemaDraft):
         """The data as a frame of these columns."""
 
     @abstractmethod
+    def framed(self, schema: RelationSchema, data: object, options: dict[str, Any]) -> frames.Frame:
+        """The data as a frame of the relation's columns, with its defaults."""
+
+    @abstractmethod
     def went_from(self, name: str) -> bool:
         """Have programs hold no facts that operations deleted; True where some hold any."""
 
@@ -89,7 +93,8 @@ class BulkDraft(SchemaDraft):
         reading = Reading(schema, position if isinstance(position, str) else None, known)
         read, places = reading.read(changes), reading.places
         written = self.coded(schema, read.written, {})
-        gone = self.framed_as([schema.columns[place] for place in places], read.gone, {})
+        filled = {"defaults": schema.defaults}
+        gone = self.framed_as([schema.columns[place] for place in places], read.gone, filled)
         rows, keys = net(written, gone.columns, read, places)
         staging = self.staging(schema.name)
         if read.truncated:
@@ -143,7 +148,7 @@ class BulkDraft(SchemaDraft):
         """See `Transaction.sync`."""
         schema = self.writable(relation)
         places = identity_of(schema, by)
-        frame = self.framed_as(schema.columns, data, options | {"late_from": 1})
+        frame = self.framed(schema, data, options | {"late_from": 1})
         late = frame.late
         rows = frame.columns if late is None else [np.asarray(each()) for each in late]
         if not schema.arity:

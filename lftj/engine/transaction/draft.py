@@ -200,7 +200,7 @@ class Draft(BulkDraft):
 
     def framed(self, schema: RelationSchema, data: object, options: dict[str, Any]) -> frames.Frame:
         """The data as a frame of the relation's columns; `options`: of `frames.read`."""
-        return self.framed_as(schema.columns, data, options)
+        return self.framed_as(schema.columns, data, {"defaults": schema.defaults, **options})
 
     def framed_as(
         self, columns: Sequence[tuple[str, Type]], data: object, options: dict[str, Any]

@@ -13,7 +13,8 @@ import decimal
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from operator import itemgetter
+from itertools import islice
+from operator import itemgetter, le
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,11 @@ class Reading:
         """The columns that tell rows apart."""
         return self.schema.key or tuple(range(self.schema.arity))
 
+    @property
+    def lacking(self) -> dict[str, object]:
+        """Values that rows have in columns that they may leave out."""
+        return frames.may_lack(self.schema.columns, dict(self.schema.defaults), None)
+
     def passed(self, position: object) -> bool:
         """Test for a position that was applied before. Raises FrameError for no number."""
         if isinstance(position, bool) or not isinstance(position, int):
@@ -90,19 +96,12 @@ class Reading:
     # ── events ────────────────────────────────────────────────────────────────────────────────────
     def _events(self, events: Iterable[Any]) -> Feed:
         names = [name for name, _ in self.schema.columns]
-        key: Callable[[Any], Any] = itemgetter(*(names[place] for place in self.places))
-        path = None if self.position is None else self.position.split(".")
+        key = self._getter([names[place] for place in self.places])
         found = Feed([], [], [], [])
         written, gone = found.written, found.gone
-        for number, given in enumerate(events):
-            if given is None:
-                continue  # a tombstone, after the deletion
-            event = given.get("payload", given)
-            if path is not None:
-                position = _field(event, path)
-                if self.passed(position):
-                    continue
-                found.last = max(position, found.last or position)
+        for number, (position, event) in enumerate(self._in_order(events)):
+            if position is not None:
+                found.last = position
             found.count += 1
             op, before, after = event.get("op"), event.get("before"), event.get("after")
             if op in _WRITES and after is not None:
@@ -123,17 +122,42 @@ class Reading:
         found.gone = self._rows(gone, self.places)
         return found
 
+    def _in_order(self, events: Iterable[Any]) -> Iterable[tuple[int | None, Any]]:
+        """Events that were not applied before, in the order of their positions."""
+        given = (each.get("payload", each) for each in events if each is not None)
+        # None is a tombstone, after the deletion
+        if self.position is None:
+            return ((None, event) for event in given)
+        path = self.position.split(".")
+        listed = [(_field(event, path), event) for event in given]
+        left = [not self.passed(position) for position, _ in listed]
+        order = _in_order([position for position, _ in listed])
+        return (listed[place] for place in order if left[place])
+
+    def _getter(self, names: Sequence[str]) -> Callable[[Mapping[str, Any]], Any]:
+        """The values of these columns in an image of a row, which may leave some out."""
+        plain: Callable[[Any], Any] = itemgetter(*names)
+        lacking = self.lacking
+        if lacking.keys().isdisjoint(names):
+            return plain
+
+        def take(image: Mapping[str, Any]) -> Any:
+            return plain(image if lacking.keys() <= image.keys() else {**lacking, **image})
+
+        return take
+
     def _rows(self, images: Sequence[Mapping[str, Any]], places: Sequence[int]) -> list[Any]:
         """Images of rows as tuples of these columns."""
         columns = [self.schema.columns[place] for place in places]
         names = [name for name, _ in columns]
-        take: Callable[[Any], Any] = itemgetter(*names)
+        take = self._getter(names)
         try:
             rows = list(map(take, images))
         except KeyError as error:
             raise FrameError(
                 f"a change of `{self.schema.name}` has no column {error}",
-                hint=f"it needs {', '.join(names)}; others are passed over",
+                hint=f"it needs {', '.join(n for n in names if n not in self.lacking)}; "
+                f"others are passed over",
             ) from None
         rows = rows if len(names) > 1 else [(value,) for value in rows]
         if any(type.name in _CONVERTED for _, type in columns):
@@ -143,20 +167,24 @@ class Reading:
 
     # ── tables ────────────────────────────────────────────────────────────────────────────────────
     def _table(self, changes: object) -> Feed:
+        if isinstance(changes, (list, tuple)):
+            changes = self._alike(changes)  # pyright: ignore[reportUnknownArgumentType]
         table = frames.as_table(changes)
         names = [name for name, _ in self.schema.columns]
         key = [names[place] for place in self.places]
         wanted = ["op", *names, *([] if self.position is None else [self.position])]
-        if lacking := [name for name in wanted if name not in table.column_names]:
+        absent = [name for name in wanted if name not in table.column_names]
+        if missing := [name for name in absent if name not in self.lacking]:
             raise FrameError(
-                f"a table of changes of `{self.schema.name}` has no column {lacking[0]!r}",
+                f"a table of changes of `{self.schema.name}` has no column {missing[0]!r}",
                 hint="it has op (c, u or d; insert, update or delete) and the relation's columns",
             )
         last = None
         if self.position is not None and table.num_rows:
             positions = table[self.position].to_pylist()
             left = [not self.passed(each) for each in positions]
-            table, last = table.filter(left), max(positions)
+            order = [place for place in _in_order(positions) if left[place]]
+            table, last = table.take(np.array(order, np.int64)), max(positions)
         ops = pc.utf8_lower(table["op"])
         writes = pc.is_in(ops, value_set=_arrow(_WRITES)).to_numpy()
         deletes = pc.is_in(ops, value_set=_arrow(_DELETES)).to_numpy()
@@ -164,13 +192,18 @@ class Reading:
             number = int(np.flatnonzero(~(writes | deletes))[0])
             raise _no_event(number, {"op": table["op"][number].as_py()})
         return Feed(
-            table.filter(writes).select(names),
-            table.filter(deletes).select(key),
+            table.filter(writes).select([name for name in names if name not in absent]),
+            table.filter(deletes).select([name for name in key if name not in absent]),
             np.flatnonzero(writes).tolist(),
             np.flatnonzero(deletes).tolist(),
             count=table.num_rows,
             last=last,
         )
+
+    def _alike(self, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """Rows as dicts of the same columns: those that some row has."""
+        names = dict.fromkeys(name for row in rows for name in row)
+        return [{name: row.get(name, self.lacking.get(name)) for name in names} for row in rows]
 
 
 def require_positions(feed: object, position: object) -> None:
@@ -208,6 +241,15 @@ def _arrow(words: frozenset[str]) -> Any:
     import pyarrow as pa
 
     return pa.array(sorted(words))
+
+
+def _in_order(positions: Sequence[int]) -> Sequence[int]:
+    """The places of changes in the order of their positions; those of one position stay as they
+    are.
+    """
+    if all(map(le, positions, islice(positions, 1, None))):
+        return range(len(positions))
+    return sorted(range(len(positions)), key=positions.__getitem__)
 
 
 def _is_flat(row: Mapping[str, object]) -> bool:

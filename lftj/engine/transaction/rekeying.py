@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keys that a program's text gives to relations which it declared with another key, or without: a
-change of their schemas, by which rows and the rules of others stay.
+"""Keys and defaults that a program's text gives to relations which it declared with others, or
+without: a change of their schemas, by which rows and the rules of others stay.
 """
 
 from __future__ import annotations
@@ -15,15 +15,17 @@ from lftj.program.schema import key_names
 
 
 def rekeyed(draft: SchemaDraft, found: Difference) -> bool:
-    """Alter the keys of relations of a draft to those that a text declares; tell whether any was
-    altered. One whose rows are all facts of texts, and do not fit, is left: its facts are about to
-    change too. Raises KeyViolationError, and what `alter` raises.
+    """Alter keys and defaults of relations of a draft to those that a text declares; tell whether
+    any was altered. A relation whose rows are all facts of texts, and do not fit, is left: its
+    facts are about to change too. Raises KeyViolationError, and what `alter` raises.
     """
     done = False
     for name in sorted(found.rekeyed):
-        key = key_names(found.schemas[name])
+        schema = found.schemas[name]
+        none = dict.fromkeys(dict(draft.schema(name).defaults))
+        default = {**none, **dict(schema.defaults)}
         try:
-            alter(draft, name, Request((), {}, {}, {}, {}, {}, key, None))
+            alter(draft, name, Request((), {}, {}, {}, default, {}, key_names(schema), None))
             done = True
         except KeyViolationError:
             if owned_facts.rows_otherwise(draft, name, _facts(draft, name)):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arguments by the names of columns: `order(customer=c, amount=a)` is an atom with `_` for the
-other columns.
+other columns; in a head, with their defaults.
 """
 
 from __future__ import annotations
@@ -33,7 +33,21 @@ def by_position(rule: tree.Rule, catalog: Catalog) -> tuple[tree.Rule, list[Lftj
         errors.extend(_problems(atom, schema))
         return replace(atom, args=_terms(atom, schema))
 
-    made = with_atoms(rule, placed)
+    def filled(head: tree.Atom) -> tree.Atom:
+        schema = catalog.relations.get(head.relation)
+        if schema is None or not schema.defaults or not _names(head):
+            return head
+        first = sum(1 for term in head.args if not tree.named_column(term))
+        given = {tree.named_column(term) for term in head.args}
+        places = {name: place for place, (name, _) in enumerate(schema.columns)}
+        rest = [
+            tree.Call(tree.BY_COLUMN, (tree.Constant(name), tree.Constant(value)))  # type: ignore[arg-type]
+            for name, value in schema.defaults
+            if name not in given and places[name] >= first
+        ]
+        return replace(head, args=(*head.args, *rest))
+
+    made = with_atoms(replace(rule, heads=tuple(map(filled, rule.heads))), placed)
     return made, [*errors, *map(_stray, filter(_is_name, nodes_of(made)))]
 
 

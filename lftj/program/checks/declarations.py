@@ -8,9 +8,12 @@ from dataclasses import replace
 
 from lftj.errors import DeclarationError, LftjError, TypeClashError, UnknownNameError
 from lftj.errors.nearest import closest
+from lftj.program.checks.facts import FactReader, is_fact
 from lftj.program.checks.subtypes import as_defined, equal_kinds, kinds_of, types_above
+from lftj.program.defaults import with_defaults
 from lftj.program.normal_form import CHANGE_COLUMNS, RelationSchema
 from lftj.program.schema import UNKNOWN, Catalog
+from lftj.program.scope import term_names
 from lftj.syntax import tree
 from lftj.types import Type, parse_type
 
@@ -166,9 +169,37 @@ def _schema(
     else:
         (key,), more = _positions(declaration, (declaration.key,), "for its key")
         problems += more
-    return RelationSchema(
-        declaration.name, tuple(columns), key, declaration.functional, choice
-    ), errors + problems
+    schema = RelationSchema(declaration.name, tuple(columns), key, declaration.functional, choice)
+    defaults, more = _defaults(declaration, schema)
+    return with_defaults(schema, defaults), errors + problems + more
+
+
+def _defaults(
+    declaration: tree.Declaration, schema: RelationSchema
+) -> tuple[dict[str, object], list[LftjError]]:
+    """The defaults of columns, each read as the constant of a fact is."""
+    found: dict[str, object] = {}
+    errors: list[LftjError] = []
+    for column, (name, type) in zip(declaration.columns, schema.columns, strict=True):
+        if (term := column.default) is None or type == UNKNOWN:
+            continue
+        span = term.span or column.span or declaration.span
+        fact = tree.Rule((tree.Atom(schema.name, (term,)),), tree.Body(()))
+        if not is_fact(fact) or term_names(term) or isinstance(term, tree.Wildcard):
+            hint = f'a default is a value: {name}: {column.type} = 0, or "…" in quotes for a string'
+            message = f"`{term}` is no constant, and the default of `{name}`"
+            errors.append(DeclarationError(message, span=span, hint=hint))
+            continue
+        alone = RelationSchema(schema.name, ((name, type),))
+        reader = FactReader(Catalog({schema.name: alone}))
+        problems = reader.read(fact)
+        for problem in problems:
+            problem.span = span
+            problem.message += f", as the default of `{name}`"
+        errors += problems
+        if not problems:
+            ((found[name],),) = reader.rows[schema.name]
+    return found, errors
 
 
 def _positions(

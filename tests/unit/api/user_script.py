@@ -176,6 +176,8 @@ set_anew: lftj.ProgramChange = tuned.program(program, name="small")
 changing = lftj.connect(keep="all")
 changing.relation("item", {"id": int, "price": int}, key="id")
 changing.load("item", [(1, 10)])
+filled = changing.relation("filled", {"id": int, "n": int}, default={"n": 0})
+of_columns: dict[str, object] = filled.default
 told: list[lftj.Result] = []
 changing.subscribe("item", told.append)
 wide: lftj.Relation = changing.alter("item", add={"land": str}, default={"land": "FR"}, key=None)

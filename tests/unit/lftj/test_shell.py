@@ -194,7 +194,7 @@ def test_what_was_taken_back_does_not_come_again_with_the_next_rule(
     out = of(script, monkeypatch, capsys)
     rules = ["reach(x, y) :- edge(x, y, _).", "reach(x, x) :- edge(x, _, _)."]
     assert f"1  {rules[0]}\n2  {rules[1]}\n3  more(x) :- edge(x, _, _).\n" in out
-    assert ".decl edge(x: number, z: number, w: number) key(x)\n" in out
+    assert ".decl edge(x: number, z: number, w: number = 5) key(x)\n" in out
     text = out.partition(" key(x)\n")[2].partition("answers")[0]
     assert text == (
         ".decl reach(x: number, y: number)\nreach(x, y) :- edge(x, y, _).\n"
