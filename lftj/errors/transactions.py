@@ -342,7 +342,7 @@ class MergeConflictError(LftjError, ValueError):
         cls, alteration: object, reason: str, *, both: bool = False
     ) -> MergeConflictError:
         """The error for an alteration of one branch that cannot be made in the other one, or, if
-        `both` have altered schemas, in another order.
+        `both` have altered the same, not after that.
         """
         version = getattr(alteration, "version", 0)
         again = "make the same change in the branch that lacks it, and merge again"

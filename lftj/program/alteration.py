@@ -16,7 +16,7 @@ from lftj.program.normal_form import RelationSchema
 from lftj.scantree.frozen import frozen
 from lftj.types import Type, type_of_python
 
-Kind = Literal["add", "drop", "rename", "retype", "default", "key", "name"]
+Kind = Literal["add", "drop", "rename", "retype", "default", "key", "name", "order"]
 
 
 @frozen
@@ -29,7 +29,8 @@ class Alteration:
     `rename` (`to`) and `retype` (type, `expression`) name a column; `back` is the expression by
     which a retyped column is what it was, where no value may be lost, and its `default` that of
     later rows. `default` gives a column (of this type) another one, None for none. `key` has the
-    new key, None for none; `name` gives the relation the name `to`.
+    new key, None for none; `name` gives the relation the name `to`. `order`, which no
+    catalog keeps, has all columns in another order, by `key`.
     """
 
     version: int = field(compare=False)
@@ -61,6 +62,8 @@ class Alteration:
             assert self.type is not None
             after = replace(before, columns=(*columns, (self.column, self.type)))
             return after if self.expression else with_default(after, self.column, self.default)
+        if self.kind == "order":
+            return _in_order(before, [names.index(name) for name in self.key or ()])
         if self.kind == "default":
             return with_default(before, self.column, self.default)
         place = names.index(self.column)
@@ -77,6 +80,11 @@ class Alteration:
     def __str__(self) -> str:
         """The alteration in words: `order: + region: str = 'EU'`."""
         return f"{self.relation}{_WORDS[self.kind](self)}"
+
+    @staticmethod
+    def of_order(after: RelationSchema) -> Alteration:
+        """The one that has columns in the order that they have in a schema."""
+        return Alteration(0, after.name, "order", key=tuple(name for name, _ in after.columns))
 
     # ── as plain data ─────────────────────────────────────────────────────────────────────────────
     def data(self) -> dict[str, Any]:
@@ -114,6 +122,19 @@ _WORDS = {
 }
 
 
+def _in_order(before: RelationSchema, places: Sequence[int]) -> RelationSchema:
+    """The schema with its columns in the order of these places."""
+
+    def moved(columns: Sequence[int]) -> tuple[int, ...]:
+        return tuple(sorted(places.index(place) for place in columns))
+
+    key = None if before.key is None else moved(before.key)
+    choice = tuple(map(moved, before.choice))
+    columns = tuple(before.columns[place] for place in places)
+    after = replace(before, columns=columns, key=key, choice=choice)
+    return with_defaults(after, dict(before.defaults))
+
+
 def _without(before: RelationSchema, place: int) -> RelationSchema:
     """The schema without a column, which is in no choice domain. A key that had it goes."""
     columns = (*before.columns[:place], *before.columns[place + 1 :])
@@ -123,14 +144,6 @@ def _without(before: RelationSchema, place: int) -> RelationSchema:
     choice = tuple(tuple(i - (i > place) for i in domain) for domain in before.choice)
     after = replace(before, columns=columns, key=key, choice=choice)
     return with_default(after, before.columns[place][0], None)
-
-
-def since(
-    before: Sequence[Alteration], after: Sequence[Alteration]
-) -> tuple[Alteration, ...] | None:
-    """The alterations that lead from one catalog to a later one; None where they do not."""
-    shared = len(before)
-    return tuple(after[shared:]) if tuple(after[:shared]) == tuple(before) else None
 
 
 def rekeyed(alterations: Sequence[Alteration]) -> frozenset[str]:

@@ -63,6 +63,9 @@ def _change(alteration: Alteration, schema: RelationSchema) -> Change:
         if alteration.kind == "drop":
             place = [column for column, _ in schema.columns].index(alteration.column)
             return replace(atom, args=(*atom.args[:place], *atom.args[place + 1 :]))
+        if alteration.kind == "order":
+            places = _places(alteration, schema)
+            return replace(atom, args=tuple(atom.args[place] for place in places))
         return atom
 
     return change
@@ -144,4 +147,13 @@ def _row_change(alteration: Alteration, schema: RelationSchema) -> Callable[[Row
     if alteration.kind == "drop":
         place = [column for column, _ in schema.columns].index(alteration.column)
         return lambda row: (*row[:place], *row[place + 1 :])
+    if alteration.kind == "order":
+        places = _places(alteration, schema)
+        return lambda row: tuple(row[place] for place in places)
     return lambda row: row
+
+
+def _places(alteration: Alteration, schema: RelationSchema) -> list[int]:
+    """The places of columns, in the order that they are to have."""
+    names = [name for name, _ in schema.columns]
+    return [names.index(name) for name in alteration.key or ()]

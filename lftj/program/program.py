@@ -192,6 +192,11 @@ class Program:
         sources = {number: left.sources[number] for number in self.sources}
         return replace(left, sources=sources, facts={}, next_source=self.next_source)
 
+    def noting(self, alteration: Alteration) -> Program:
+        """Note an alteration of a relation that is yet to be declared, as it is after it."""
+        alterations = (*self.catalog.alterations, alteration)
+        return replace(self, catalog=replace(self.catalog, alterations=alterations))
+
     def _accepting(
         self, normalizer: Normalizer, sources: Mapping[int, SourceRule], ids: Sequence[int]
     ) -> Program:

@@ -17,7 +17,7 @@ from lftj.engine.versions.ancestry import MAIN, Ancestry
 from lftj.engine.versions.schema_entry import name_in
 from lftj.engine.versions.state import State
 from lftj.errors import BranchError, DeclarationError
-from lftj.program.alteration import since
+from lftj.program.alterations_apart import since
 from lftj.program.normal_form import RelationSchema
 from lftj.program.schema import Catalog
 from lftj.storage.relation import RelationVersion

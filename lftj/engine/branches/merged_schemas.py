@@ -5,7 +5,7 @@ one, so that rows and rules are compared in one schema.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -15,9 +15,11 @@ from lftj.engine.transaction.altering import converted, take
 from lftj.engine.versions.ancestry import base_rows
 from lftj.engine.versions.state import State
 from lftj.errors import LftjError, MergeConflictError
-from lftj.program.alteration import Alteration, since
+from lftj.program.alteration import Alteration
+from lftj.program.alterations_apart import ApartError, apart, since
 from lftj.program.altered_rules import altered_programs, altered_rules, earlier_readings
-from lftj.program.schema import dropped_since
+from lftj.program.program import Program
+from lftj.program.schema import Catalog, dropped_since
 from lftj.program.statistics_hints import never
 from lftj.storage.relation import RelationVersion
 
@@ -28,27 +30,66 @@ if TYPE_CHECKING:
 def in_one_schema(draft: Draft, source: State, common: State) -> tuple[State, State, State]:
     """The states to compare: of a draft, of a branch, and the last one that is part of both; each
     with its own rows alone, and with what either has altered. The draft takes what the branch has.
-    Raises MergeConflictError where it cannot be, or both have altered.
+    Raises MergeConflictError where it cannot be, or both have altered the same.
     """
     ours, theirs = base_rows(draft.before), base_rows(source)
-    was, here, there = (each.program.catalog.alterations for each in (common, ours, theirs))
-    mine, others = since(was, here), since(was, there)
-    if mine is None or others is None:
-        apart, reason = _first_apart(here, there), "both have altered others"
-        raise MergeConflictError.of_schemas(apart, reason, both=True)
-    shared = min(len(mine), len(others))
-    if mine[:shared] != others[:shared]:
-        apart = _first_apart(mine, others)
-        reason = "both branches have altered schemas since"
-        raise MergeConflictError.of_schemas(apart, reason, both=True)
-    later = mine if len(mine) > shared else others
-    common = _replayed(draft, common, later)
-    theirs = _replayed(draft, theirs, mine[shared:])
-    version = draft.before.version + 1
-    for each in others[shared:]:
+    was, here, there = (each.program.catalog for each in (common, ours, theirs))
+    mine, others = _since(was, here), _since(was, there)
+    try:
+        found = apart(others, mine)
+    except ApartError as problem:
+        reason = f"{problem.reason}; here version {problem.other.version} made {problem.other}"
+        raise MergeConflictError.of_schemas(problem.one, reason, both=True) from None
+    declared = frozenset(was.relations)
+    common = _replayed(draft, common, (*mine, *found.one), declared)
+    theirs = _replayed(draft, theirs, found.other, declared)
+    version, known = draft.before.version + 1, _names(declared, mine)
+    for each in found.one:
         with _conflicts(each):
-            take(draft, replace(each, version=version))
-    return base_rows(replace(draft.base, program=draft.program)), theirs, common
+            each = replace(each, version=version)
+            if _concerns(draft.program, each, known):
+                take(draft, each)
+            else:
+                draft.program = draft.program.noting(each)
+        known = _names(known, [each])
+    ours = base_rows(replace(draft.base, program=draft.program))
+    return ours, _ordered(draft, theirs), _ordered(draft, common)
+
+
+def _since(was: Catalog, now: Catalog) -> tuple[Alteration, ...]:
+    """What a branch has altered since the common version. Raises MergeConflictError."""
+    found = since(was.alterations, now.alterations)
+    if found is None:
+        left = [*now.alterations, *was.alterations]
+        raise MergeConflictError.of_schemas(left[0], "the branches began otherwise", both=True)
+    return found
+
+
+def _names(known: frozenset[str], alterations: Sequence[Alteration]) -> frozenset[str]:
+    """The names, after alterations, of relations that the common version has."""
+    found = known
+    for each in alterations:
+        found = found - {each.relation} | {each.name} if each.relation in found else found
+    return found
+
+
+def _concerns(program: Program, alteration: Alteration, known: Collection[str]) -> bool:
+    """Test for an alteration of a relation that a program has, or should have: not one that the
+    other branch has declared since the common version, and altered.
+    """
+    name = alteration.relation
+    return name in program.catalog.relations or name in known
+
+
+def _ordered(draft: Draft, state: State) -> State:
+    """A state whose relations have their columns in the order that those of a draft have."""
+    for name, schema in draft.program.catalog.relations.items():
+        known = state.program.catalog.relations.get(name)
+        if known is None or known.columns == schema.columns:
+            continue
+        if sorted(known.columns, key=str) == sorted(schema.columns, key=str):
+            state = _altered(draft, state, Alteration.of_order(schema))
+    return state
 
 
 def drop_theirs(draft: Draft, theirs: State, common: State, changed: Sequence[str]) -> None:
@@ -78,16 +119,15 @@ class _conflicts:
             raise MergeConflictError.of_schemas(self._alteration, error.message) from error
 
 
-def _first_apart(one: Sequence[Alteration], other: Sequence[Alteration]) -> Alteration:
-    pairs = zip(one, other, strict=False)
-    return next((left for left, right in pairs if left != right), [*one, *other][-1])
-
-
-def _replayed(draft: Draft, state: State, alterations: Sequence[Alteration]) -> State:
+def _replayed(
+    draft: Draft, state: State, alterations: Sequence[Alteration], known: frozenset[str]
+) -> State:
     """A state of own rows after alterations."""
     for each in alterations:
         with _conflicts(each):
-            state = _altered(draft, state, each)
+            if _concerns(state.program, each, known):
+                state = _altered(draft, state, each)
+        known = _names(known, [each])
     return state
 
 

@@ -24,7 +24,8 @@ from lftj.join.plan.cardinality import tells
 from lftj.maintenance.inputs.affected import choosing_elsewhere
 from lftj.maintenance.inputs.rule_work import RuleWork
 from lftj.maintenance.rules.called_functions import CalledFunctions, unused
-from lftj.program.alteration import Alteration, rekeyed, since
+from lftj.program.alteration import Alteration, rekeyed
+from lftj.program.alterations_apart import since
 from lftj.program.named_program import texts_of
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program

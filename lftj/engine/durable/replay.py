@@ -16,7 +16,7 @@ from lftj.engine.live.altered_state import altered_state
 from lftj.engine.live.schema_history import delta_between, rows_then
 from lftj.engine.versions.ancestry import base_rows
 from lftj.engine.versions.state import State
-from lftj.program.alteration import since
+from lftj.program.alterations_apart import since
 from lftj.program.schema import Catalog, dropped_since
 from lftj.storage.delta import Delta
 from lftj.storage.durable.log import Commit

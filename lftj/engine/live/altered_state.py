@@ -81,6 +81,10 @@ def altered_relation(
         else:
             columns[place] = computed(engine, relation, alteration)
         return RelationVersion.build(after, engine.arena, columns)
+    if alteration.kind == "order":
+        columns, names = relation.columns(), [column for column, _ in before.columns]
+        columns = [columns[names.index(name)] for name, _ in after.columns]
+        return RelationVersion.build(after, engine.arena, columns)
     return relation.renamed(after)
 
 
@@ -108,6 +112,17 @@ def in_later_columns(
     for each in alterations:
         relation = altered_relation(engine, relation, each, each.name)
     return relation
+
+
+def in_order(
+    engine: Evaluating, relation: RelationVersion, schema: RelationSchema
+) -> RelationVersion:
+    """A relation with its columns in the order that they have in a schema. O(n log n) where that is
+    another one.
+    """
+    if relation.schema.columns == schema.columns:
+        return relation
+    return altered_relation(engine, relation, Alteration.of_order(schema), schema.name)
 
 
 def _require_codes(codes: np.ndarray, before: Type, alteration: Alteration) -> None:

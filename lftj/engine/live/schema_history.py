@@ -5,10 +5,11 @@ a later one.
 
 from __future__ import annotations
 
-from lftj.engine.live.altered_state import Evaluating, in_later_columns
+from lftj.engine.live.altered_state import Evaluating, in_later_columns, in_order
 from lftj.engine.versions.schema_entry import another
 from lftj.engine.versions.state import State
-from lftj.program.alteration import of_relation, since
+from lftj.program.alteration import of_relation
+from lftj.program.alterations_apart import since
 from lftj.program.normal_form import RelationSchema
 from lftj.program.schema import Catalog
 from lftj.storage.delta import Delta, no_rows
@@ -30,6 +31,8 @@ def rows_then(
     if another(name, state.program.catalog, schema.name, catalog):
         return None
     found = in_later_columns(engine, found, steps)
+    if set(found.schema.columns) == set(schema.columns):  # both branches may have added some
+        found = in_order(engine, found, schema)
     return found if found.schema.columns == schema.columns else None
 
 

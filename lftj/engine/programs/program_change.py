@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 from lftj.engine.programs.text_difference import Difference, relations_of
 from lftj.errors import StillNeededError, UnknownNameError
-from lftj.program.alteration import call_between, since
+from lftj.program.alteration import call_between
+from lftj.program.alterations_apart import since
 from lftj.program.canonical_rule import canonical
 from lftj.program.named_program import (
     NamedProgram,

@@ -16,7 +16,8 @@ from lftj.engine.machine_code.compiled_ahead import compile_for
 from lftj.engine.transaction.program_draft import ProgramDraft
 from lftj.engine.versions.state import State
 from lftj.errors import DeclarationError
-from lftj.program.alteration import Alteration, rekeyed, since
+from lftj.program.alteration import Alteration, rekeyed
+from lftj.program.alterations_apart import since
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
 from lftj.program.statistics_hints import Sizes

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from lftj.engine.versions.result import Result
-from lftj.program.alteration import Alteration, of_relation, since
+from lftj.program.alteration import Alteration, of_relation
+from lftj.program.alterations_apart import since
 from lftj.program.normal_form import CHANGE_COLUMNS, RelationSchema
 from lftj.program.schema import Catalog
 from lftj.storage.delta import Columns, no_rows

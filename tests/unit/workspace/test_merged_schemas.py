@@ -1,0 +1,160 @@
+"""Branches that have both altered schemas: what is merged, and what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lftj
+from lftj.errors import MergeConflictError
+
+Change = Callable[[Any], object]
+
+
+def begun(path: Path | None = None) -> Any:
+    ws = lftj.connect(path, keep="all") if path else lftj.connect(keep="all")
+    ws.relation("item", {"id": int, "who": str, "price": int}, key="id")
+    ws.relation("shop", {"id": int, "town": str})
+    ws.load("item", [(1, "ann", 10), (2, "bob", 20)])
+    ws.load("shop", [(1, "Rome")])
+    ws.add_rules(".decl large(id: number) large(id) :- item(id, _, p), p > 15.")
+    return ws
+
+
+def alter(**change: Any) -> Change:
+    return lambda ws: ws.alter("item", **change)
+
+
+COMMUTE: dict[str, tuple[Change, Change, str]] = {
+    "relations": (alter(to="article"), lambda ws: ws.alter("shop", rename={"town": "city"}),
+                  "article(id: int, who: str, price: int) key(id)"),
+    "adds": (alter(add={"a": int}, default={"a": 1}), alter(add={"b": "int?"}),
+             "item(id: int, who: str, price: int, a: int = 1, b: int?) key(id)"),
+    "add and rename": (alter(rename={"who": "name"}), alter(add={"b": int}, default={"b": 2}),
+                       "item(id: int, name: str, price: int, b: int = 2) key(id)"),
+    "drop and retype": (alter(drop="who"), alter(retype={"price": float}),
+                        "item(id: int, price: float) key(id)"),
+    "computed of a renamed one": (
+        alter(rename={"price": "cost"}), alter(add={"b": int}, compute={"b": "price * 2"}),
+        "item(id: int, who: str, cost: int, b: int) key(id)"),
+    "key and rename": (alter(rename={"id": "number"}), alter(key=["id", "who"]),
+                       "item(number: int, who: str, price: int) key(number, who)"),
+    "default of a renamed one": (
+        alter(rename={"price": "cost"}), alter(default={"price": 7}),
+        "item(id: int, who: str, cost: int = 7) key(id)"),
+    "the same": (alter(add={"a": int}, default={"a": 1}), alter(add={"a": int}, default={"a": 1}),
+                 "item(id: int, who: str, price: int, a: int = 1) key(id)"),
+    "the same and more": (
+        alter(add={"a": int}, default={"a": 1}, to="article"),
+        alter(drop="who", add={"a": int}, default={"a": 1}),
+        "article(id: int, price: int, a: int = 1) key(id)"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", COMMUTE)
+@pytest.mark.parametrize("turned", [False, True])
+def test_what_commutes_is_merged(case: str, turned: bool) -> None:
+    here, there, after = COMMUTE[case]
+    if turned:
+        here, there = there, here
+    ws = begun()
+    branch = ws.branch("b")
+    here(ws)
+    there(branch)
+    ws.merge("b")
+    name = after.partition("(")[0]
+    assert told(ws.relations[name]) == told(after)
+    assert ws["large"].fetchall() == [(2,)]
+    assert ws.verify() == []
+    branch.merge("main")
+    assert table(branch, name) == table(ws, name)
+    assert told(branch.relations[name]) == told(after)
+
+
+def told(relation: object) -> tuple[list[str], str]:
+    """The columns, in any order, and the key."""
+    columns, _, rest = str(relation).partition("(")[2].partition(")")
+    return sorted(columns.split(", ")), rest.strip(" >")
+
+
+def table(ws: Any, name: str) -> list[list[tuple[str, Any]]]:
+    """Rows by name, whatever the order of the columns."""
+    columns = ws.relations[name].columns
+    return sorted(sorted(zip(columns, row, strict=True)) for row in ws[name])
+
+
+REFUSED: dict[str, tuple[Change, Change, str]] = {
+    "name": (alter(to="a"), alter(to="b"), "both give the relation a name"),
+    "column": (alter(add={"a": int}, default={"a": 1}), alter(add={"a": int}, default={"a": 2}),
+               "both bring a column `a`"),
+    "renamed to": (alter(rename={"who": "a"}), alter(add={"a": "int?"}), "both bring a column `a`"),
+    "renamed": (alter(rename={"who": "a"}), alter(rename={"who": "b"}), "both rename the column"),
+    "renamed to one": (alter(rename={"who": "a"}), alter(rename={"id": "a"}),
+                       "both bring a column `a`"),
+    "dropped and renamed": (alter(drop="who"), alter(rename={"who": "b"}), "`who` went"),
+    "dropped and read": (alter(drop="who"), alter(add={"n": int}, compute={"n": "strlen(who)"}),
+                         "`who` went"),
+    "retyped and read": (alter(retype={"price": float}),
+                         alter(add={"n": int}, compute={"n": "price"}), "has another type"),
+    "key": (alter(key=None), alter(key=["id", "who"]), "both change the key"),
+    "dropped and in the key": (alter(drop="who"), alter(key=["id", "who"]), "`who`"),
+    "default": (alter(default={"price": 1}), alter(default={"price": 2}), "both change the column"),
+    "relation dropped": (
+        lambda ws: (ws.remove_rule(ws.rules[0]), ws.drop_relation("item")),
+        alter(add={"a": "int?"}), "unknown relation"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", REFUSED)
+@pytest.mark.parametrize("turned", [False, True])
+def test_what_does_not_commute_is_refused(case: str, turned: bool) -> None:
+    here, there, reason = REFUSED[case]
+    if turned:
+        here, there = there, here
+    ws = begun()
+    branch = ws.branch("b")
+    here(ws)
+    there(branch)
+    before = ws.version
+    with pytest.raises(MergeConflictError) as problem:
+        ws.merge("b")
+    assert reason in str(problem.value)
+    assert "version" in str(problem.value)
+    assert "item" in str(problem.value)
+    assert ws.version == before
+    assert ws.verify() == []
+
+
+def test_a_relation_that_a_branch_declared_and_altered_comes(tmp_path: Path) -> None:
+    with begun(tmp_path / "w.lftj") as ws:
+        branch = ws.branch("b")
+        branch.relation("new", {"a": int})
+        branch.load("new", [(1,)])
+        branch.alter("new", add={"b": int}, default={"b": 2}, to="newer")
+        ws.alter("item", rename={"who": "name"})
+        ws.merge("b")
+        branch.load("newer", [{"a": 3}])
+        branch.alter("newer", rename={"b": "c"})
+        ws.merge("b")
+        branch.merge("main")
+        assert str(branch.relations["item"]) == str(ws.relations["item"])
+    with lftj.connect(tmp_path / "w.lftj") as ws:
+        assert sorted(ws["newer"].fetchall()) == [(1, 2), (3, 2)]
+        assert ws.relations["newer"].columns == ("a", "c")
+        assert ws.verify() == []
+
+
+def test_a_program_of_a_branch_is_merged_beside_both_alterations() -> None:
+    ws = begun()
+    branch = ws.branch("b")
+    branch.program(".decl shops(t: number) shops(t) :- shop(id=t).", name="p")
+    branch.alter("shop", add={"n": int}, default={"n": 1})
+    ws.alter("shop", rename={"town": "city"}, add={"m": int}, default={"m": 5})
+    ws.merge("b")
+    assert ws["shops"].fetchall() == [(1,)]
+    assert sorted(ws["shop"].fetchall()) == [(1, "Rome", 5, 1)]
+    change = list(ws.changes("shop", since=1, timeout=0))
+    assert [each.kind for each in change].count("schema") == 2
