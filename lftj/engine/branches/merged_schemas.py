@@ -57,7 +57,7 @@ def in_one_schema(draft: Draft, source: State, common: State) -> tuple[State, St
 
 
 def _since(was: Catalog, now: Catalog) -> tuple[Alteration, ...]:
-    """What a branch has altered since the common version. Raises MergeConflictError."""
+    """The alterations of a branch since the common version. Raises MergeConflictError."""
     found = since(was.alterations, now.alterations)
     if found is None:
         left = [*now.alterations, *was.alterations]
