@@ -200,7 +200,8 @@ class Transaction(Writing[Draft]):
         feed: str | None = None,
         position: int | str | None = None,
     ) -> int:
-        """Apply changes that were captured elsewhere, in their order; returns how many.
+        """Apply changes that were captured elsewhere, in the order of their positions where each
+        has one, else as they are given; returns how many.
 
         `changes`: events of Debezium, as dicts, JSON texts or the path of a file with one a line:
         `op` (c, r, u, d, t) with images of the row `before` and `after`, whose other fields are

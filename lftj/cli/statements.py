@@ -3,10 +3,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 MORE = "  ... "
 """Prompt of a terminal before further lines of a statement."""
+
+
+_BEGINS = re.compile(r"\.[a-z]|\?\s")
+"""The beginning of a line that goes on with no statement."""
 
 
 def is_complete(text: str) -> bool:
@@ -34,9 +39,14 @@ def is_complete(text: str) -> bool:
 
 
 def statements(lines: Iterable[str]) -> Iterator[str]:
-    """Yield complete statements of lines; the last one is yielded as it is."""
+    """Yield complete statements of lines; the last one is yielded as it is, and so is one without a
+    final dot before a command or a question.
+    """
     waiting = ""
     for line in lines:
+        if waiting.strip() and _BEGINS.match(line) and is_complete(f"{waiting}."):
+            yield waiting
+            waiting = ""
         waiting += line if line.endswith("\n") else f"{line}\n"
         if is_complete(waiting):
             yield waiting

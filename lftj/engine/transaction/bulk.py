@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
 from lftj import frames
 from lftj.engine.commit.staging import Staging, codes_of, require_key
@@ -20,6 +21,7 @@ from lftj.types.dictionary import Dictionary
 
 _CLASSES = {"int": int, "str": str, "bool": bool, "float": float}
 """Types of columns whose values of these classes need no closer look."""
+_LISTED = (list, tuple, set, frozenset, dict, range, str)
 _PIECE = 4096
 """Rows that are compared at once."""
 
@@ -57,6 +59,7 @@ def places_of(schema: RelationSchema, keys: object) -> tuple[tuple[int, ...], ob
     """The columns by which `keys` tell rows, and the keys as data of these columns: those that a
     table names, else the key of the relation. Raises TransactionError (E324), FrameError (E230).
     """
+    keys = _as_table(schema, keys)
     names = frames.names_of(keys)
     known = [name for name, _ in schema.columns]
     if names is not None:
@@ -70,6 +73,38 @@ def places_of(schema: RelationSchema, keys: object) -> tuple[tuple[int, ...], ob
     if isinstance(keys, (list, set, frozenset, range)) and len(schema.key or ()) == 1:
         keys = [key if isinstance(key, (tuple, list)) else (key,) for key in keys]  # pyright: ignore[reportUnknownVariableType]
     return tuple(schema.key or ()), keys
+
+
+def _as_table(schema: RelationSchema, keys: Any) -> object:
+    """Keys of one column as a table of it, where they are an array or a series; else themselves."""
+    one_column = schema.key is not None and len(schema.key) == 1
+    if isinstance(keys, np.ndarray):
+        return pa.table({_key_name(schema): keys}) if one_column and _is_plain(keys) else keys
+    if hasattr(keys, "columns") or not hasattr(keys, "__len__") or isinstance(keys, _LISTED):
+        return keys
+    array = keys.to_arrow() if hasattr(keys, "to_arrow") else keys  # of Polars
+    is_array = isinstance(array, (pa.Array, pa.ChunkedArray)) or hasattr(array, "dtype")
+    if not is_array:
+        return keys
+    if not one_column:
+        return list(keys)
+    return pa.table(
+        {
+            _key_name(schema): pa.array(array, from_pandas=True)
+            if not isinstance(array, (pa.Array, pa.ChunkedArray))
+            else array
+        }
+    )
+
+
+def _key_name(schema: RelationSchema) -> str:
+    assert schema.key is not None
+    return schema.columns[schema.key[0]][0]
+
+
+def _is_plain(keys: np.ndarray) -> bool:
+    """Test for an array of one dimension, of values."""
+    return keys.ndim == 1 and keys.dtype.names is None
 
 
 def identity_of(schema: RelationSchema, by: str | Sequence[str] | None) -> tuple[int, ...]:

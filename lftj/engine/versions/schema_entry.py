@@ -6,6 +6,7 @@ versions, and names of relations across versions.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from lftj.engine.versions.result import Result
 from lftj.program.alteration import Alteration, of_relation
@@ -59,6 +60,19 @@ class SchemaChange(Result):
         self.after: Mapping[str, Type] | None = None if after is None else dict(after.columns)
         anew = [] if after is None else [f"{name} is declared anew"]
         self.steps = (*map(str, steps),) or (f"{before.name} is dropped", *anew)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as plain data, which JSON can write: columns with the names of their types."""
+        after = self.after
+        return {
+            "kind": self.kind,
+            "version": self.version,
+            "relation": self.relation,
+            "was": self.was,
+            "steps": list(self.steps),
+            "before": {name: str(type) for name, type in self.before.items()},
+            "after": after and {name: str(type) for name, type in after.items()},
+        }
 
     def __repr__(self) -> str:
         return f"<SchemaChange at version {self.version}: {'; '.join(self.steps)}>"

@@ -186,6 +186,7 @@ with changing.transaction() as tx:
 entry: lftj.Result = told[0]
 if isinstance(entry, lftj.SchemaChange):
     steps: Sequence[str] = entry.steps
+    as_data: dict[str, object] = entry.to_dict()
 changing.drop_relation("product")
 
 # ── errors ────────────────────────────────────────────────────────────────────────────────────────

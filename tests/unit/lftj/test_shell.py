@@ -389,3 +389,12 @@ def test_functions_and_values_of_all_types_are_deleted_and_told_again(
     assert "F[3]" not in told
     assert "  1\n  7\n" in out
     assert out.endswith("  1\n")
+
+
+def test_a_question_without_a_dot_ends_before_the_next_command(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> None:
+    script = "edge(7, 8).\n? edge(7,\n  y)\n.relations\n? edge(x, 8)\n? edge(7, y).\n"
+    out = of(script, monkeypatch, capsys)
+    assert out.count("answers: 1 row") == 3
+    assert "edge: " in out

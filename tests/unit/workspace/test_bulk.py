@@ -9,7 +9,9 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 
@@ -295,3 +297,36 @@ def test_changes_that_cannot_be(ws: Any, changes: Any, options: Any) -> None:
     with ws.transaction() as tx, pytest.raises(LftjError):
         tx.apply_changes("item", changes, **options)
     assert ids(ws) == list(range(40))
+
+
+SERIES: list[Any] = [
+    pd.Series, pd.Index, pl.Series, np.array, pa.array, lambda keys: pa.chunked_array([keys]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("form", SERIES)
+@pytest.mark.parametrize("make", [int, str, lambda i: datetime.date(2020, 1, 1 + i)])
+def test_keys_are_a_series_or_an_array(form: Any, make: Any) -> None:
+    ws = lftj.connect()
+    ws.relation("r", {"a": type(make(0)), "b": int}, key="a")
+    ws.load("r", [(make(i), i) for i in range(5)])
+    with ws.transaction() as tx:
+        tx.delete("r", keys=form([make(1), make(3)]), missing="error")
+    assert sorted(b for _, b in ws["r"]) == [0, 2, 4]
+
+
+@pytest.mark.parametrize("as_events", [False, True])
+def test_changes_of_a_batch_are_applied_by_position(as_events: bool) -> None:
+    """A table of changes comes from a query without an order; the last position of a key counts."""
+    ws = lftj.connect()
+    ws.relation("r", {"a": int, "b": int}, key="a")
+    rows = [("u", 1, 30, 3), ("c", 1, 10, 1), ("d", 2, 0, 4), ("c", 2, 20, 2), ("c", 3, 5, 2)]
+    given: Any = pl.DataFrame(rows, schema=["op", "a", "b", "lsn"], orient="row")
+    if as_events:
+        given = [{"op": op, "before": {"a": a, "b": b}, "after": {"a": a, "b": b}, "lsn": lsn}
+                 for op, a, b, lsn in rows]  # fmt: skip
+    for expected in (5, 0):  # exactly once
+        with ws.transaction() as tx:
+            assert tx.apply_changes("r", given, feed="f", position="lsn") == expected
+        assert sorted(ws["r"].fetchall()) == [(1, 30), (3, 5)]
+        assert ws["feed_position"].fetchall() == [("f", 4)]
