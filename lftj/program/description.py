@@ -52,7 +52,9 @@ def relation_schema_of(data: Mapping[str, Any]) -> RelationSchema:
     key = None if data["key"] is None else tuple(data["key"])
     choice = tuple(map(tuple, data.get("choice", ())))
     schema = RelationSchema(data["name"], columns, key, data["functional"], choice=choice)
-    types, defaults = dict(columns), data.get("defaults", {})
+    if not (defaults := data.get("defaults")):
+        return schema
+    types = dict(columns)
     return with_defaults(
         schema, {name: default_of(types[name], each) for name, each in defaults.items()}
     )

@@ -170,6 +170,8 @@ def _schema(
         (key,), more = _positions(declaration, (declaration.key,), "for its key")
         problems += more
     schema = RelationSchema(declaration.name, tuple(columns), key, declaration.functional, choice)
+    if all(column.default is None for column in declaration.columns):
+        return schema, errors + problems
     defaults, more = _defaults(declaration, schema)
     return with_defaults(schema, defaults), errors + problems + more
 
