@@ -5,13 +5,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from lftj.partition.address import Address
 from lftj.partition.executor import Executor, KeepsWorkers
 from lftj.partition.home import living_here
 
 if TYPE_CHECKING:
     from lftj.partition.spark import SparkExecutor, UnsupportedError
 
-__all__ = ["Executor", "KeepsWorkers", "SparkExecutor", "UnsupportedError", "living_here"]
+__all__ = [
+    "Address",
+    "Executor",
+    "KeepsWorkers",
+    "SparkExecutor",
+    "UnsupportedError",
+    "living_here",
+]
 
 
 def __getattr__(name: str) -> Any:

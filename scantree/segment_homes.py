@@ -42,12 +42,16 @@ def homes_in(folder: Path) -> dict[str, Range]:
     """The homes of the segments in a folder, by their names, which say them: no file is opened.
     Raises OSError.
     """
-    found: dict[str, Range] = {}
-    for name in os.listdir(folder):
-        if said := _NAME.search(name):
-            home, room = (int(number, 16) for number in said.groups())
-            found[name] = (home, home + room)
-    return found
+    found = ((name, home_named(name)) for name in os.listdir(folder))
+    return {name: home for name, home in found if home is not None}
+
+
+def home_named(name: str) -> Range | None:
+    """The home that a file's name says; None where it is no segment."""
+    if (said := _NAME.search(name)) is None:
+        return None
+    home, room = (int(number, 16) for number in said.groups())
+    return home, home + room
 
 
 def find_home(arena: Arena, room: int, others: Iterable[Range] = ()) -> int:

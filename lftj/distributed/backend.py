@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from lftj.distributed.bounds import Bounds
 from lftj.distributed.committed_version import Present
 from lftj.distributed.memory import memory_report
+from lftj.distributed.objects.mounts import shown
 from lftj.distributed.parts.outcome import Report
 from lftj.distributed.placement_report import parts_plan
 from lftj.distributed.query import answer, bound_body
@@ -162,12 +163,12 @@ class Parts(Store):
     @property
     def where(self) -> str:
         """Number of parts, and the path."""
-        return f"{self.manifest.parts} parts below {os.fspath(self.executor.path)}"
+        return f"{self.manifest.parts} parts below {shown(self.executor.path)}"
 
     @property
     def title(self) -> str:
         """The same, of the path its name only."""
-        name = os.path.basename(os.path.normpath(self.executor.path))
+        name = os.path.basename(os.path.normpath(shown(self.executor.path)))
         return f"{self.manifest.parts} parts below {name}"
 
     def current(self) -> PartsVersion:

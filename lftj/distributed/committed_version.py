@@ -10,6 +10,7 @@ from typing import Any
 
 from lftj.distributed.files.manifest import Manifest
 from lftj.distributed.files.programs import stored_program
+from lftj.distributed.objects.mounts import sent
 from lftj.distributed.partitioning.part_plan import PartPlan
 from lftj.distributed.parts.task import Settings
 from lftj.engine.calls import Limits
@@ -50,7 +51,7 @@ class Present:
         that of the version.
         """
         return {
-            "path": str(self.executor.path),
+            "path": sent(self.executor.path),
             "part": part,
             "parts": self.executor.partitions,
             "program_name": program_name or self.program_name,

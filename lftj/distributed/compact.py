@@ -9,13 +9,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from math import inf
-from pathlib import Path
 from uuid import uuid4
 
 from lftj.distributed.bounds import Bounds
 from lftj.distributed.committed_version import Present
 from lftj.distributed.files.entry import Entry, only, read_entries, write_entry
 from lftj.distributed.files.manifest import ROWS, Manifest, files_from, remove_files
+from lftj.distributed.objects.mounts import AnyPath, here, sent
 from lftj.distributed.partitioning.cuts import Cut
 from lftj.distributed.partitioning.part_plan import PartPlan
 from lftj.distributed.parts.failure import guarded
@@ -49,7 +49,7 @@ class CompactTask:
     entries.
     """
 
-    path: str
+    path: AnyPath
     part: int
     parts: int
     version: int
@@ -59,7 +59,7 @@ class CompactTask:
 
 def compact_part(task: CompactTask) -> dict[str, Entry]:
     """Write one part of each relation anew; relations without rows in the part are left out."""
-    folder, written = Path(task.path) / ROWS, dict[str, Entry]()
+    folder, written = here(task.path) / ROWS, dict[str, Entry]()
     for number, (name, (schema, cuts, entries)) in enumerate(task.relations.items()):
         dictionary = Dictionary()
         rows = read_entries(
@@ -105,7 +105,7 @@ def compacted(
         for part in range(parts)
     ]
     tasks = [
-        CompactTask(str(executor.path), part, parts, until, token, own)
+        CompactTask(sent(executor.path), part, parts, until, token, own)
         for part, own in enumerate(own_entries)
     ]
     try:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from lftj.distributed.bounds import Bounds
+from lftj.distributed.objects.mounts import shown
 from lftj.distributed.work.compiling import CompileTask, compile_here, count_missing
 from lftj.engine.machine_code import DRIVER, PARTS, compile_named, groups_for
 from lftj.partition import Executor
@@ -51,7 +52,7 @@ class Kernels:
 
     def _on_workers(self, groups: tuple[str, ...], bounds: Bounds) -> float:
         executor = self._executor
-        with executor.described(f"lftj: kernels for {executor.path}"):
+        with executor.described(f"lftj: kernels for {shown(executor.path)}"):
             kernels = max(bounds.run(executor, count_missing, self._tasks(groups, bounds)))
             if not kernels:
                 return 0.0

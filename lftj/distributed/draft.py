@@ -18,6 +18,7 @@ from lftj.distributed.committed_version import Present
 from lftj.distributed.compiling_workers import Kernels
 from lftj.distributed.files.entry import files_of, read_entries
 from lftj.distributed.files.manifest import ROWS, remove_files, reported_by_the_system
+from lftj.distributed.objects.mounts import shown
 from lftj.distributed.partitioning.cuts import ONE
 from lftj.distributed.parts.pieces import place_in
 from lftj.distributed.resolution import Resolution
@@ -135,7 +136,7 @@ class PartsDraft(ProgramDraft):
         self._present.manifest.require_last(self._executor.path)
         what = (
             f"lftj: rows of {schema.name}, for commit {self._present.manifest.version + 1} of "
-            f"{self._executor.path}"
+            f"{shown(self._executor.path)}"
         )
         with reported_by_the_system(self._executor.path), self._executor.described(what):
             entries, found = resolution.resolved([*steps, *more], where)

@@ -6,7 +6,6 @@ their own rows, the driver sums up.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from lftj.distributed.bounds import Bounds
 from lftj.distributed.committed_version import Present
 from lftj.distributed.files.entry import Entry, sampled_rows
 from lftj.distributed.files.manifest import ROWS
+from lftj.distributed.objects.mounts import AnyPath, here, sent
 from lftj.distributed.partitioning.cuts import Hub
 from lftj.program import RelationSchema
 from lftj.scantree import distinct_values, frozen
@@ -39,7 +39,7 @@ Asked = Mapping[str, Counting]
 class HeavyHittersTask:
     """One part of some base relations, with the entries that have rows of it."""
 
-    path: str
+    path: AnyPath
     part: int
     relations: Asked
 
@@ -48,7 +48,7 @@ def count_part(task: HeavyHittersTask) -> Counted:
     """The rows, in the whole relation, of values with a good share of this part's."""
     found: Counted = {}
     for name, (schema, step, share, entries) in task.relations.items():
-        dictionary, folder = Dictionary(), Path(task.path) / ROWS
+        dictionary, folder = Dictionary(), here(task.path) / ROWS
         sampled = [
             sampled_rows(folder, entry, schema, task.part, step, dictionary) for entry in entries
         ]
@@ -98,7 +98,7 @@ def counted_hubs(
         return {}
     bounds.left()
     tasks = [
-        HeavyHittersTask(str(executor.path), part, dict(_own(asked, part)))
+        HeavyHittersTask(sent(executor.path), part, dict(_own(asked, part)))
         for part in range(executor.partitions)
     ]
     sums: Counted = {}

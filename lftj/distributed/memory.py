@@ -45,7 +45,7 @@ def tell_memory(task: OnPart) -> MemoryUse | Failure:
 
 
 def _memory_use(task: OnPart, worker: Worker) -> MemoryUse:
-    kept = worker.parts.get((task.path, task.part))
+    kept = worker.parts.get(task.key)
     host = worker.host if kept is None else kept.host
     found: dict[Kept, tuple[int, int]] = {}
     if kept is not None:

@@ -15,6 +15,7 @@ from lftj.distributed.files.deliveries import delivery_name, write_delivery
 from lftj.distributed.files.entry import Entry, files_of
 from lftj.distributed.files.manifest import ROWS, files_from, remove_files, reported_by_the_system
 from lftj.distributed.held_files import HeldFiles
+from lftj.distributed.objects.mounts import sent
 from lftj.distributed.partitioning.cuts import ONE, Cut
 from lftj.distributed.partitioning.query_plan import QueryPlan, query_plan
 from lftj.distributed.parts.transport import ReadTask
@@ -178,7 +179,7 @@ class _Asking:
         executor, schema = self.present.executor, self.schema
         # Each entry has rows that no other has.
         tasks = [
-            ReadTask(str(executor.path), 0, executor.partitions, schema, ONE, (entry,))
+            ReadTask(sent(executor.path), 0, executor.partitions, schema, ONE, (entry,))
             for entry in entries
         ]
         return rows_in_parts(

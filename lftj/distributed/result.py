@@ -17,6 +17,8 @@ from lftj.distributed.committed_version import Present
 from lftj.distributed.files.entry import Entry, files_of, missing, only, read_entries, read_entry
 from lftj.distributed.files.manifest import ROWS, reported_by_the_system
 from lftj.distributed.held_files import HeldFiles
+from lftj.distributed.objects.file_store import store_of
+from lftj.distributed.objects.mounts import sent
 from lftj.distributed.partitioning.cuts import ONE, Cut
 from lftj.distributed.parts.transport import ReadTask, read_part
 from lftj.engine.versions import Result, change_result
@@ -44,9 +46,10 @@ class PartRows:
         columns = self._tasks[0].schema.columns
         fields = [pa.field(name, type.arrow) for name, type in columns]
         files = _files(self._tasks)
-        for file in files:
-            if not (path := self._executor.path / ROWS / file).exists():
-                raise missing(path)
+        rows, store = self._executor.path / ROWS, store_of(self._executor.path)
+        for file in files - store.names(rows):
+            if not store.exists(rows / file):
+                raise missing(rows / file)
         frame = self._executor.frame(read_part, self._tasks, pa.schema(fields))
         self._held.hold_while(self._executor.used(frame), lambda: files)
         return frame
@@ -91,7 +94,7 @@ def relation_rows(
     home = plan.homes[schema.name]
     tasks = [
         ReadTask(
-            str(executor.path), part, executor.partitions, schema, home, only(entries, part, home)
+            sent(executor.path), part, executor.partitions, schema, home, only(entries, part, home)
         )
         for part in range(executor.partitions)
     ]

@@ -13,6 +13,7 @@ from typing import Any
 from lftj.distributed.bounds import Bounds
 from lftj.distributed.files.entry import Entry, write_entry
 from lftj.distributed.files.manifest import ROWS
+from lftj.distributed.objects.mounts import sent
 from lftj.distributed.partitioning.cuts import Cut
 from lftj.distributed.parts.failure import Failure
 from lftj.distributed.parts.pieces import FilesTask, Piece, route_files
@@ -99,7 +100,7 @@ class Sending:
                 )
             ]
         task = RouteTask(
-            str(path),
+            sent(path),
             self.stem,
             self.version,
             parts,

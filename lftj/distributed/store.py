@@ -30,6 +30,8 @@ from lftj.distributed.files.manifest import (
 from lftj.distributed.files.programs import sweep_programs
 from lftj.distributed.held_files import HeldFiles
 from lftj.distributed.hub_counts import counted_hubs, two_digits
+from lftj.distributed.objects.file_store import store_of
+from lftj.distributed.objects.mounts import mount, shown
 from lftj.distributed.partitioning.part_plan import PartPlan
 from lftj.distributed.partitioning.part_planner import plan_of
 from lftj.distributed.partitioning.programs import described, place_in, restored
@@ -74,6 +76,8 @@ class Store:
         self.executor = executor
         self.elastic = elastic
         self._progress = progress
+        if (address := getattr(executor, "address", None)) is not None:
+            mount(address)
         self._lock = PathLock(executor.path)
         self.writer: WriterLock = _PathWriter(writer_timeout, self._lock)
         try:
@@ -94,6 +98,7 @@ class Store:
         """The version that is true: the one thing that changes when a commit is published."""
         self.reports: deque[Report] = deque(maxlen=REMEMBERED_REPORTS)
         self._passing: set[str] = set()
+        self._offered = ""
         self._nets: tuple[set[str], set[str]] = set(), set()
         self.subscriptions = Subscriptions()
         self.limits = LimitStack()
@@ -140,7 +145,7 @@ class Store:
         except BaseException as reason:
             if isinstance(reason, LftjError):
                 reason.span = place_in(draft.program, description, reason.span)
-            if self.manifest.token != commit.token:
+            if self.manifest.token != commit.token and not self._may_come_true(commit, reason):
                 with suppress(
                     OSError
                 ):  # they are of no use, and swept away when the path is opened next
@@ -153,6 +158,13 @@ class Store:
         if outcome.report is not None:
             self.reports.append(outcome.report)
         self._tidy()
+
+    def _may_come_true(self, commit: Commit, reason: BaseException) -> bool:
+        """Tell whether a manifest of a commit that failed may be made yet: a store of objects was
+        asked to, and did not say that another one is in its place.
+        """
+        asked = self._offered == commit.token and not store_of(self.executor.path).shared
+        return asked and not (isinstance(reason, DistributedError) and reason.code == "E406")
 
     def _carry_out(self, commit: Commit, draft: PartsDraft, bounds: Bounds) -> Outcome:
         """Make the version of a commit, and publish it."""
@@ -196,7 +208,7 @@ class Store:
     def described(self, what: str) -> AbstractContextManager[None]:
         """Show jobs of the block as this in Spark's pages, and to whoever shows progress."""
         self._report(what)
-        return self.executor.described(f"lftj: {what} of {self.executor.path}")
+        return self.executor.described(f"lftj: {what} of {shown(self.executor.path)}")
 
     def _news(self, changes: Changes, program: Program) -> list[News]:
         """Change sets for subscribers. They are made before a commit has happened, as jobs that
@@ -231,6 +243,7 @@ class Store:
 
         try:
             if is_new:
+                self._offered = version.manifest.token
                 version.manifest.store(path, before.manifest)
             become()
         except BaseException as reason:
@@ -308,7 +321,7 @@ class Store:
                 yield
         except DistributedError as reason:
             if (
-                reason.code == "E406"
+                reason.code in ("E406", "E407")
                 or self.manifest.epoch != epoch
                 or not is_overtaken(path, epoch)
             ):

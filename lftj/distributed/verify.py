@@ -8,8 +8,6 @@ is no part of any version, and removed in the end.
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
@@ -22,6 +20,8 @@ from lftj.distributed.commit import Commit
 from lftj.distributed.committed_version import Present
 from lftj.distributed.files.entry import Entry, missing, only, read_entries
 from lftj.distributed.files.manifest import ROWS, Manifest, reported_by_the_system
+from lftj.distributed.objects.file_store import store_of
+from lftj.distributed.objects.mounts import AnyPath, here, sent
 from lftj.distributed.partitioning.cuts import Cut
 from lftj.distributed.partitioning.part_plan import PartPlan
 from lftj.distributed.parts.failure import checked, guarded
@@ -45,8 +45,8 @@ class CompareTask:
     of both.
     """
 
-    kept: str
-    anew: str
+    kept: AnyPath
+    anew: AnyPath
     part: int
     parts: int
     version: int
@@ -60,7 +60,7 @@ def compare_part(task: CompareTask) -> dict[str, Rows]:
         dictionary = Dictionary()
         old, new = (
             read_entries(
-                Path(path) / ROWS, entries, schema, home, task.part, task.parts, dictionary
+                here(path) / ROWS, entries, schema, home, task.part, task.parts, dictionary
             ).inserts
             for path, entries in ((task.kept, kept), (task.anew, anew))
         )
@@ -97,8 +97,8 @@ def discrepancies(executor: Executor, manifest: Manifest, plan: PartPlan) -> lis
         parts = executor.partitions
         tasks = [
             CompareTask(
-                str(executor.path),
-                str(aside.path),
+                sent(executor.path),
+                sent(aside.path),
                 part,
                 parts,
                 manifest.version,
@@ -154,28 +154,24 @@ def _beside(executor: Executor, manifest: Manifest) -> Iterator[tuple[Executor, 
     try:
         (aside.path / ROWS).mkdir(parents=True)
         for file in bases.files():
-            _link(executor.path / ROWS / file, aside.path / ROWS / file)
+            _copy(executor.path / ROWS / file, aside.path / ROWS / file)
         bases.store(aside.path)
         yield aside, bases
     finally:
-        shutil.rmtree(aside.path, ignore_errors=True)
-        parts = [(str(aside.path), part) for part in range(executor.partitions)]
+        store_of(aside.path).clear(aside.path)
+        parts = [(sent(aside.path), part) for part in range(executor.partitions)]
         guarded(lambda: list(executor.map(forget, parts, range(executor.partitions))))
 
 
-def _link(file: Path, name: Path) -> None:
-    """Another name for a file; a copy where the file system has no links. Raises DistributedError
-    (E403) where it is gone.
-    """
+def _copy(file: Path, name: Path) -> None:
+    """Another name for a file. Raises DistributedError (E403) where it is gone."""
     try:
-        os.link(file, name)
+        store_of(file).copy(file, name)
     except FileNotFoundError:
         raise missing(file) from None
-    except OSError:
-        shutil.copyfile(file, name)
 
 
 def sweep_verified(path: Path) -> None:
     """Remove what a process left behind that died while it compared."""
     for folder in path.glob(f"{_FOLDER}*"):
-        shutil.rmtree(folder, ignore_errors=True)
+        store_of(path).clear(folder)

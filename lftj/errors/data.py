@@ -54,6 +54,7 @@ _REQUIREMENTS = {
     "duckdb": "duckdb>=2",
     "networkx": "networkx>=3.6",
     "numba": "numba>=0.68,<0.69",
+    "obstore": "obstore>=0.12",
     "pandas": "pandas>=2.2,<4",
     "polars": "polars>=2",
 }

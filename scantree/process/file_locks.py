@@ -19,16 +19,18 @@ the file.
 """
 
 
-def lock_file(file: int, *, shared: bool = False) -> None:
+def lock_file(file: int, *, shared: bool = False, wait: bool = False) -> None:
     """Take the lock on an open file. BlockingIOError where another has it, another OSError where
     the file system knows no locks.
 
-    A shared lock is waited for; Windows has none, and there it is taken alone.
+    A shared lock is waited for, and another one with `wait`; Windows has no shared ones, and there
+    it is taken alone.
     """
     if (fcntl := _fcntl()) is not None:
-        fcntl.flock(file, fcntl.LOCK_SH if shared else fcntl.LOCK_EX | fcntl.LOCK_NB)
+        alone = fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB
+        fcntl.flock(file, fcntl.LOCK_SH if shared else alone)
     else:
-        _lock_bytes(file, _FAR, wait=shared)
+        _lock_bytes(file, _FAR, wait=shared or wait)
 
 
 def unlock_file(file: int) -> None:

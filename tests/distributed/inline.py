@@ -17,6 +17,7 @@ import pytest
 from lftj.distributed.partitioning.placement import Partitioner
 from lftj.distributed.stored.checkpoints import at_once
 from lftj.distributed.work import worker
+from lftj.partition.address import Address
 
 
 class InlineExecutor:
@@ -27,8 +28,9 @@ class InlineExecutor:
     distributed = True
     local = True
 
-    def __init__(self, path: Path, partitions: int = 3, workers: int = 1):
-        self.path, self.partitions = path, partitions
+    def __init__(self, path: Path | Address, partitions: int = 3, workers: int = 1):
+        self.address = path if isinstance(path, Address) else None
+        self.path, self.partitions = path.folder if isinstance(path, Address) else path, partitions
         self.before: Callable[[Any], None] = lambda payload: None
         self.tasks: list[Any] = []
         self.descriptions: list[str] = []

@@ -18,6 +18,7 @@ import lftj
 from lftj.distributed import commit, store
 from lftj.distributed.files import epochs, manifest
 from lftj.distributed.files.manifest import Manifest, row_files
+from lftj.distributed.objects import file_store
 from lftj.frames import whole_files
 from tests.distributed.accounts import change, made, opened, rows
 
@@ -115,7 +116,7 @@ def test_commits_at_once(first: str, tmp_path: Path, monkeypatch: pytest.MonkeyP
         case "has derived":
             monkeypatch.setattr(commit.Commit, "_outcome", before(commit.Commit._outcome))
         case _:
-            monkeypatch.setattr(epochs, "new_file", before(whole_files.new_file))
+            monkeypatch.setattr(file_store, "new_file", before(whole_files.new_file))
     refused(lambda: change(one))
     assert expected
     assert rows(other) == expected

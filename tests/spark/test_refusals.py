@@ -16,7 +16,7 @@ from tests.spark import tasks
 
 @pytest.mark.parametrize(
     "path",
-    ["s3a://bucket/flights", "hdfs://host:1/flights", "gs://b/f", "dbfs:/flights", "file://host/f"],
+    ["hdfs://host:1/flights", "dbfs:/flights", "file://host/f", "ftp://host/f"],
 )
 def test_an_address_is_no_path(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lftj.distributed.files.entry import Entry, Piece, damaged, missing
+from lftj.distributed.objects.file_store import store_of
 from lftj.distributed.partitioning.cuts import ALL, EVERYBODY, ONE, Cut
 from lftj.storage.durable import sealed, unsealed
 from lftj.types import read_name
@@ -70,6 +71,7 @@ def write_delivery(target: Path, log: Log, reads: Mapping[str, Iterable[Cut]], p
     )
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_bytes(b"".join((len(head).to_bytes(_LENGTH, "little"), head, *blocks)))
+    store_of(target).publish([target])
 
 
 def _batches_of(entry: Entry, number: int, cuts: Sequence[Cut]) -> Iterator[tuple[int, _Batch]]:
@@ -96,6 +98,7 @@ def read_delivery(file: Path, part: int) -> Log:
     DistributedError (E403) for a file that is gone or damaged.
     """
     try:
+        store_of(file).fetch(file)
         with open(file, "rb") as source:
             length = int.from_bytes(source.read(_LENGTH), "little")
             head = unsealed(source.read(length))

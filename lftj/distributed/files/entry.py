@@ -21,6 +21,7 @@ from uuid import uuid4
 import numpy as np
 import pyarrow as pa
 
+from lftj.distributed.objects.file_store import store_of
 from lftj.distributed.partitioning.cuts import ALL, EVERYBODY, ONE, Cut, label, parts_of
 from lftj.errors import DistributedError, LftjError
 from lftj.frames import whole_file
@@ -167,6 +168,7 @@ def write_entry(
         reader = _opened(folder / piece.file)
         sums = tuple(_sum_of(reader.get_batch(number)) for number in range(len(piece.parts)))
         pieces.append(replace(piece, sums=sums))
+    store_of(folder).publish([folder / piece.file for piece in pieces])
     return Entry(version, tuple(pieces), size)
 
 
@@ -300,6 +302,7 @@ def _batches(folder: Path, piece: Piece, places: Sequence[int]) -> pa.Table:
     """
     file = folder / piece.file
     try:
+        store_of(folder).fetch(file)
         reader = _opened(file)
         batches = [
             reader.get_batch(piece.numbers[place] if piece.numbers else place) for place in places

@@ -24,8 +24,8 @@ from lftj.distributed.files.entry import Entry, files_of
 from lftj.distributed.files.epochs import (
     OvertakenError,
     epoch_file,
-    epochs,
     is_kept,
+    last_epoch,
     make_epoch,
     mark_of,
     still_read,
@@ -39,6 +39,8 @@ from lftj.distributed.files.manifest_records import (
     whole_content,
     whole_fields,
 )
+from lftj.distributed.objects.file_store import store_of
+from lftj.distributed.objects.mounts import UnknownOutcomeError, shown
 from lftj.errors import DistributedError, LftjError
 from lftj.scantree import frozen, lock_file
 from lftj.storage.durable import LOCK, ProcessLock, sealed, unsealed
@@ -139,7 +141,7 @@ class Manifest:
         """The truth below a path, None where there is none yet. Raises DistributedError (E403) for
         what this version cannot read.
         """
-        while (epoch := next(epochs(path), None)) is not None:
+        while (epoch := last_epoch(path)) is not None:
             if (found := Manifest.of(path, epoch)) is not None:  # else it is of long ago by now
                 return found
         return None
@@ -176,14 +178,14 @@ class Manifest:
         """
         found = Manifest.load(path)
         if found is None:
-            if next((path / ROWS).glob("*"), None) is not None:
+            if store_of(path).names(path / ROWS):
                 raise manifest_missing(path)
             with suppress(OvertakenError):  # two may begin it at once
                 path.mkdir(parents=True, exist_ok=True)
                 make_epoch(path, 0, Manifest(parts, mark=uuid4().hex)._written())
             return Manifest.opened(path, parts)
         if found.version and found.parts != parts:
-            message = f"{path} holds {found.parts} parts, the executor has {parts}"
+            message = f"{shown(path)} holds {found.parts} parts, the executor has {parts}"
             raise DistributedError(
                 message, code="E403", hint=f"write partitions={found.parts}, or choose another path"
             )
@@ -221,7 +223,7 @@ def _content(path: Path, epoch: int) -> dict[str, Any] | None:
     """Read the file of an epoch; None where it is gone. Raises as `Manifest.load`."""
     file = epoch_file(path, epoch)
     try:
-        content = unsealed(file.read_bytes())
+        content = unsealed(store_of(path).read(file))
     except FileNotFoundError:
         return None
     except ValueError as reason:
@@ -254,9 +256,9 @@ def _made(before: Manifest | None, content: Mapping[str, Any]) -> Manifest:
 
 def manifest_missing(path: Path) -> DistributedError:
     """The error for a path with rows and no manifest."""
-    hint = f"take the path back from a copy; to begin anew remove {path / ROWS}"
+    hint = f"take the path back from a copy; to begin anew remove {shown(path / ROWS)}"
     return DistributedError(
-        f"the manifest is missing, though {path} holds rows", code="E403", hint=hint
+        f"the manifest is missing, though {shown(path)} holds rows", code="E403", hint=hint
     )
 
 
@@ -269,21 +271,27 @@ def reported_by_the_system(path: Path) -> Iterator[None]:
         yield
     except (LftjError, ConnectionError):
         raise
+    except UnknownOutcomeError as reason:
+        hint = (
+            "open the path again, and look whether the commit is there, before doing it once more"
+        )
+        raise DistributedError(str(reason), code="E407", hint=hint) from reason
     except OSError as reason:
         hint = (
             "nothing has happened; see that the folder is there, has room and may be written, "
             "and try again"
         )
         raise DistributedError(
-            f"{path} cannot be used: {reason}", code="E405", hint=hint
+            f"{shown(path)} cannot be used: {reason}", code="E405", hint=hint
         ) from reason
 
 
 def is_overtaken(path: Path, epoch: int) -> bool:
     """Test for a manifest after this one."""
-    if epoch_file(path, epoch + 1).exists():
+    store = store_of(path)
+    if store.exists(epoch_file(path, epoch + 1)):
         return True
-    return not epoch_file(path, epoch).exists() and next(epochs(path), epoch) > epoch
+    return not store.exists(epoch_file(path, epoch)) and (last_epoch(path) or 0) > epoch
 
 
 def overtaken(path: Path) -> DistributedError:
@@ -293,7 +301,7 @@ def overtaken(path: Path) -> DistributedError:
         "once more on what is there now"
     )
     return DistributedError(
-        f"another workspace has written below {path} since this one opened it",
+        f"another workspace has written below {shown(path)} since this one opened it",
         code="E406",
         hint=hint,
     )
@@ -301,18 +309,17 @@ def overtaken(path: Path) -> DistributedError:
 
 def files_from(path: Path, stem: str) -> set[str]:
     """The row files below a path whose names begin with a stem and a hyphen. Reads the folder."""
-    return {file.name for file in (path / ROWS).glob(f"{stem}-*")}
+    return store_of(path).names(path / ROWS, f"{stem}-")
 
 
 def row_files(path: Path) -> set[str]:
     """All row files below a path. Reads the folder."""
-    return {file.name for file in (path / ROWS).glob("*")}
+    return store_of(path).names(path / ROWS)
 
 
 def remove_files(path: Path, files: Iterable[str]) -> None:
     """Remove row files below a path; those that are gone already are passed over."""
-    for file in files:
-        (path / ROWS / file).unlink(missing_ok=True)
+    store_of(path).remove([path / ROWS / file for file in files])
 
 
 def swept(path: Path, parts: int) -> Manifest:
@@ -376,7 +383,7 @@ class PathLock(ProcessLock):
                 os.close(file)
                 hint = "close the other workspace, or choose another path"
                 raise DistributedError(
-                    f"{path} is in use by another workspace", code="E402", hint=hint
+                    f"{shown(path)} is in use by another workspace", code="E402", hint=hint
                 ) from None
         super().__init__(file)
 
@@ -390,7 +397,7 @@ class PathLock(ProcessLock):
                 "itself once it is closed there"
             )
             raise DistributedError(
-                f"{self._path} was opened by the process that this one was forked from",
+                f"{shown(self._path)} was opened by the process that this one was forked from",
                 code="E402",
                 hint=hint,
             )

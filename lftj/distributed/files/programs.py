@@ -8,13 +8,12 @@ write the same one do no harm. A worker reads it once, when it first meets the n
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from lftj.distributed.files.manifest import is_overtaken, overtaken
+from lftj.distributed.objects.file_store import store_of
 from lftj.distributed.partitioning.programs import digest
 from lftj.errors import DistributedError
 from lftj.frames import whole_file
@@ -38,6 +37,8 @@ def stored_program(path: Path, program: Mapping[str, Any]) -> str:
         file.parent.mkdir(parents=True, exist_ok=True)
         with whole_file(file) as sink:
             sink.write(content)
+    if not (store := store_of(path)).exists(file):
+        store.publish([file])
     return name
 
 
@@ -47,6 +48,7 @@ def read_program(path: Path, name: str, epoch: int) -> dict[str, Any]:
     """
     file = _file(path, name)
     try:
+        store_of(path).fetch(file)
         program = unsealed(file.read_bytes())
     except FileNotFoundError:
         raise (overtaken(path) if is_overtaken(path, epoch) else _lost(file, "missing")) from None
@@ -64,11 +66,9 @@ def _lost(file: Path, how: str) -> DistributedError:
 
 def sweep_programs(path: Path, program: Mapping[str, Any]) -> None:
     """Remove the files of programs but one, as far as they are not new."""
-    kept, latest = _file(path, digest(program)), time.time() - _UNUSED
-    for file in kept.parent.glob("*"):
-        with suppress(FileNotFoundError):
-            if file != kept and file.stat().st_mtime <= latest:
-                file.unlink()
+    kept, store = _file(path, digest(program)), store_of(path)
+    old = store.older(kept.parent, _UNUSED) - {kept.name}
+    store.remove([kept.parent / name for name in old])
 
 
 def _file(path: Path, name: str) -> Path:

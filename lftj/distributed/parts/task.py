@@ -5,9 +5,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from lftj.distributed.files.entry import Entry
+from lftj.distributed.objects.mounts import AnyPath, here
 from lftj.distributed.partitioning.steps import Step
 from lftj.engine.calls import Limits
 from lftj.maintenance.inputs import RuleWork
@@ -44,7 +46,7 @@ class OnPart:
     those of the workspace.
     """
 
-    path: str
+    path: AnyPath
     part: int
     parts: int
     program_name: str
@@ -53,6 +55,16 @@ class OnPart:
     ran: int | None
     limits: Limits
     settings: Settings
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the path, in this process."""
+        return here(self.path)
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """The part, as this process knows it: by the folder of its path, and its number."""
+        return str(self.folder), self.part
 
 
 @frozen

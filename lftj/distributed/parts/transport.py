@@ -14,6 +14,7 @@ import pyarrow as pa
 from lftj import frames
 from lftj.distributed.files.entry import Entry, read_entries, write_entry
 from lftj.distributed.files.manifest import ROWS
+from lftj.distributed.objects.mounts import AnyPath, here
 from lftj.distributed.partitioning.cuts import Cut
 from lftj.distributed.parts.failure import Failure, failure_of
 from lftj.engine.commit import last_of_keys
@@ -35,7 +36,7 @@ class RouteTask:
     to the first row of a partition.
     """
 
-    path: str
+    path: AnyPath
     stem: str
     version: int
     parts: int
@@ -128,7 +129,7 @@ def _written(
         return None
     delta = change(last_of_keys(task.schema, columns) if task.upsert else columns)
     return write_entry(
-        Path(task.path) / ROWS,
+        here(task.path) / ROWS,
         task.stem,
         task.version,
         task.schema,
@@ -143,7 +144,7 @@ def _written(
 class ReadTask:
     """One part of a relation, to be read from its entries."""
 
-    path: str
+    path: AnyPath
     part: int
     parts: int
     schema: RelationSchema
@@ -154,7 +155,7 @@ class ReadTask:
 def read_part(task: ReadTask) -> Iterator[pa.RecordBatch]:
     """The rows of one part as Arrow batches."""
     dictionary = Dictionary()
-    folder = Path(task.path) / ROWS
+    folder = here(task.path) / ROWS
     rows = read_entries(
         folder, task.entries, task.schema, task.home, task.part, task.parts, dictionary
     ).inserts

@@ -31,6 +31,7 @@ from lftj.distributed.stored.stored_files import (
     sweep_shared,
     trial,
 )
+from lftj.distributed.stored.stored_objects import StateObjects
 from lftj.distributed.stored.stored_part import open_part, read_record, store_part
 from lftj.distributed.stored.storing import storing
 from lftj.scantree import FileDamagedError, frozen
@@ -87,6 +88,7 @@ class Checkpoints:
         self._watch = hosts[0].arena.watch
         self._trials: list[Path] = []
         self._pages: dict[str, StoredPages] = {}
+        self._objects: dict[str, StateObjects] = {}
         self._since: dict[tuple[str, int], _Since] = {}
         self._due: dict[tuple[str, int], _Due] = {}
         self._wake = threading.Condition()
@@ -102,6 +104,12 @@ class Checkpoints:
             self._pages[path] = StoredPages(self._hosts[0].arena, Path(path) / STATE)
         return self._pages[path]
 
+    def objects(self, path: str) -> StateObjects:
+        """The objects of states below a path."""
+        if path not in self._objects:
+            self._objects[path] = StateObjects(Path(path) / STATE)
+        return self._objects[path]
+
     # ── storing ───────────────────────────────────────────────────────────────────────────────────
     def changed(
         self, task: PartTask, program: str, state: PartState, host: Host, rows: int
@@ -110,7 +118,7 @@ class Checkpoints:
         `rows` have changed by it so far.
         """
         path, name = (
-            task.path,
+            str(task.folder),
             RecordName(task.part, task.version, task.token, len(task.steps), uuid4().hex[:12]),
         )
         key = path, name.part
@@ -195,7 +203,9 @@ class Checkpoints:
                 return False
             pages, strings = self.pages(path), due.host.strings_below(path)
             try:
-                store_part(due.name, due.program, due.state, pages, strings, anew=anew)
+                store_part(
+                    due.name, due.program, due.state, pages, strings, self.objects(path), anew=anew
+                )
             except (OSError, MemoryError, FileDamagedError):
                 self._since[path, due.name.part].program = ""  # rows are on disk: nothing is lost
                 return False
@@ -227,11 +237,11 @@ class Checkpoints:
         token, version = task.base
         name = RecordName(task.part, version, token, steps, uuid4().hex[:12])
         with self._wake:
-            self._due.pop((task.path, task.part), None)
+            self._due.pop(task.key, None)
         orders = sum(len(relation.orders()) for relation in state.database.values())
-        self._since[task.path, task.part] = _Since(task.program_name, token, version, orders, token)
+        self._since[task.key] = _Since(task.program_name, token, version, orders, token)
         due = _Due(name, task.program_name, state, host, version, task.parts)
-        return name if self._store(task.path, due, anew=True) else None
+        return name if self._store(task.key[0], due, anew=True) else None
 
     # ── opening ───────────────────────────────────────────────────────────────────────────────────
     def opened(
@@ -271,6 +281,7 @@ class Checkpoints:
         record = read_record(Path(path) / STATE, name, program, parts)
         if record is None:
             return None
+        self.objects(path).fetch(record)
         host = self._host(path, [(file, strings) for file, strings in record["strings"]])
         return open_part(name, record, plan, host, self.pages(path)), host
 

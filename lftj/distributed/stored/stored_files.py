@@ -10,7 +10,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from lftj.distributed.files.manifest import Manifest
+from lftj.distributed.files.manifest import ROWS, Manifest
+from lftj.distributed.objects.file_store import store_of
+from lftj.distributed.stored.stored_objects import PAGES, objects_in
 from lftj.distributed.stored.storing import nobody_storing
 from lftj.scantree import SUMS
 from lftj.storage.durable import files_of, unsealed
@@ -22,6 +24,10 @@ UNTOUCHED = 600.0
 """Seconds for which a file that no record names may be one that a worker is just going to name,
 where locks do not tell.
 """
+_SHARED = ("whole", "strings")
+"""Owners of files that are of no one part."""
+_CACHED = 3600.0
+"""Seconds after which files of rows leave the cache of a machine."""
 _PATIENCE = 5.0
 """Seconds that a compaction waits for workers that are storing."""
 
@@ -67,8 +73,8 @@ def set_aside(file: Path) -> None:
 
 def records(folder: Path, part: int | None = None) -> list[RecordName]:
     """The records in a folder, of one part or of all, the latest first."""
-    pattern = f"*{_RECORD}" if part is None else f"{part}.*{_RECORD}"
-    found = (file.name.removesuffix(_RECORD).split(".") for file in folder.glob(pattern))
+    names = store_of(folder).names(folder, "" if part is None else f"{part}.", _RECORD)
+    found = (name.removesuffix(_RECORD).split(".") for name in names)
     return sorted(
         (
             RecordName(int(p), int(version), token, int(steps), attempt)
@@ -79,10 +85,11 @@ def records(folder: Path, part: int | None = None) -> list[RecordName]:
 
 
 def _named(folder: Path, kept: Iterable[RecordName]) -> set[str]:
-    """The files that these records need, and they themselves."""
+    """The files and objects that these records need, and they themselves."""
     found: set[str] = set()
     for name in kept:
         try:
+            store_of(folder).fetch(folder / name.file)
             record = unsealed((folder / name.file).read_bytes())
         except (OSError, ValueError):
             continue
@@ -92,6 +99,7 @@ def _named(folder: Path, kept: Iterable[RecordName]) -> set[str]:
             | segments
             | {segment + SUMS for segment in segments}
             | files_of(folder, [file for file, _ in record["strings"]])
+            | objects_in(record)
         )
     return found
 
@@ -108,13 +116,15 @@ def remove_older(folder: Path, latest: RecordName, base: int) -> None:
         for name in found
         if name.version < last or (name.token == latest.token and name.steps < latest.steps)
     ]
-    for name in stale:
-        (folder / name.file).unlink(missing_ok=True)
     if stale:
-        named = _named(folder, set(found).difference(stale))
+        store_of(folder).remove([folder / name.file for name in stale])
+        kept = set(found).difference(stale)
+        named = _named(folder, kept)
         for file in folder.glob(f"{stale[0].owner}-*"):
             if file.name not in named:
                 file.unlink(missing_ok=True)
+        if named.issuperset(name.file for name in kept):
+            _sweep_objects(folder, [stale[0].owner], named, _PATIENCE)
 
 
 def sweep_shared(path: Path) -> None:
@@ -123,12 +133,25 @@ def sweep_shared(path: Path) -> None:
     file again sees that it is gone, and writes all anew.
     """
     with nobody_storing(path) as alone:
-        _sweep(path / STATE, ("whole-*", "strings-*"), alone=alone)
+        _sweep(path / STATE, _SHARED, alone=alone)
+    if not store_of(path).shared:
+        _empty_cache(path / ROWS)
+
+
+def _empty_cache(folder: Path) -> None:
+    """Remove files from the cache of this machine that were fetched long ago: who wants one again
+    fetches it.
+    """
+    latest = time.time() - _CACHED
+    for file in folder.glob("*"):
+        with suppress(FileNotFoundError):
+            if file.stat().st_mtime <= latest:
+                file.unlink()
 
 
 def state_files(path: Path) -> set[str]:
     """All files of stored states below a path. Reads the folder."""
-    return {file.name for file in (path / STATE).glob("*")}
+    return store_of(path).names(path / STATE)
 
 
 def sweep_compacted(path: Path, kept: Set[str], version: int) -> None:
@@ -139,23 +162,46 @@ def sweep_compacted(path: Path, kept: Set[str], version: int) -> None:
     with nobody_storing(path, _PATIENCE) as alone:
         found = records(folder)
         parts = {name.part for name in found if name.file in kept}
-        for name in found:
-            if name.part in parts and name.version <= version and name.file not in kept:
-                (folder / name.file).unlink(missing_ok=True)
-        _sweep(folder, ("part*-*", "whole-*", "strings-*"), alone=alone)
+        stale = [
+            folder / name.file
+            for name in found
+            if name.part in parts and name.version <= version and name.file not in kept
+        ]
+        store_of(folder).remove(stale)
+        owners = {*(name.owner for name in found), *_SHARED}
+        _sweep(folder, owners, alone=alone, seconds=_PATIENCE)
 
 
-def _sweep(folder: Path, patterns: Iterable[str], *, alone: bool) -> None:
-    """Remove files that no record needs."""
+def _sweep(folder: Path, owners: Iterable[str], *, alone: bool, seconds: float = UNTOUCHED) -> None:
+    """Remove files of these owners that no record needs; of objects those that were made so many
+    seconds ago.
+    """
     latest = time.time() - UNTOUCHED
     found = records(folder)
     named = _named(folder, found)
     if not named.issuperset(name.file for name in found) or records(folder) != found:
         return  # parts are being stored
-    for pattern in patterns:
-        for file in folder.glob(pattern):
+    for owner in owners:
+        for file in folder.glob(f"{owner}-*"):
             if file.name not in named and (alone or file.stat().st_mtime <= latest):
                 file.unlink(missing_ok=True)
+    _sweep_objects(folder, owners, named, seconds)
+
+
+def _sweep_objects(
+    folder: Path, owners: Iterable[str], named: Set[str], seconds: float = 0.0
+) -> None:
+    """Remove the objects of these owners that no record names, and that were made so many seconds
+    ago: younger ones may be named by the record that is made next. Who relies on one that is gone
+    makes it again.
+    """
+    store = store_of(folder)
+    if store.shared:
+        return
+    for owner in owners:
+        pages = folder.parent / PAGES / owner
+        names = store.older(pages, seconds)
+        store.remove([pages / name for name in names if f"{owner}/{name}" not in named])
 
 
 def sweep_states(path: Path, manifest: Manifest) -> None:
@@ -170,7 +216,13 @@ def sweep_states(path: Path, manifest: Manifest) -> None:
         for name in records(folder)
         if manifest.has_done(name.version, name.token, name.part, name.steps)
     ]
-    named = _named(folder, {name.part: name for name in reversed(true)}.values())
+    kept = {name.part: name for name in reversed(true)}.values()
+    named, store = _named(folder, kept), store_of(folder)
     for file in folder.glob("*"):
         if file.name not in named and file.suffix != _TRIAL:
             file.unlink(missing_ok=True)
+    if store.shared or not named.issuperset(name.file for name in kept):
+        return
+    store.remove([folder / name.file for name in records(folder) if name.file not in named])
+    owners = [*(f"part{part}" for part in range(manifest.parts)), *_SHARED]
+    _sweep_objects(folder, owners, named)

@@ -16,11 +16,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from lftj.distributed.objects.file_store import store_of
 from lftj.distributed.partitioning.cuts import ALL
 from lftj.distributed.partitioning.part_plan import PartPlan
 from lftj.distributed.parts.host import Host
 from lftj.distributed.parts.part import VERBS, PartState
 from lftj.distributed.stored.stored_files import RecordName
+from lftj.distributed.stored.stored_objects import StateObjects
 from lftj.frames import whole_file
 from lftj.storage import Database
 from lftj.storage.durable import (
@@ -57,6 +59,7 @@ def store_part(
     state: PartState,
     pages: StoredPages,
     strings: StoredStrings,
+    objects: StateObjects,
     *,
     anew: bool = False,
 ) -> int:
@@ -88,6 +91,8 @@ def store_part(
     ]
     pages.check()
     record["full"] = {owner: pages.full[owner] for owner in owners}
+    if published := objects.published(record):
+        record["objects"] = published
     return _write(pages.folder, name, record)
 
 
@@ -106,7 +111,9 @@ def rules_of(plan: PartPlan) -> list[Rule]:
 
 def _write(folder: Path, name: RecordName, record: Mapping[str, Any]) -> int:
     with whole_file(folder / name.file) as sink:
-        return sink.write(sealed(record))
+        written = sink.write(sealed(record))
+    store_of(folder).publish([folder / name.file])
+    return written
 
 
 def is_compact(record: Mapping[str, Any]) -> bool:
@@ -120,6 +127,7 @@ def read_record(folder: Path, name: RecordName, program: str, parts: int) -> dic
     """A record of this program and of so many parts, None where it is of others, or of another
     version of lftj.
     """
+    store_of(folder).fetch(folder / name.file)
     record = unsealed((folder / name.file).read_bytes())
     fits = (
         record["format"] == stored_format(*LAYERS)

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from lftj.distributed.objects.file_store import store_of
 from lftj.scantree import lock_file
 
 _FILE = "storing"
@@ -26,6 +27,7 @@ _LOOK = 0.01
 def begin_storing(path: Path) -> None:
     """Let workers store below a path."""
     (path / _FILE).touch()
+    store_of(path).publish([path / _FILE])
 
 
 def end_storing(path: Path) -> None:
@@ -39,6 +41,9 @@ def end_storing(path: Path) -> None:
             os.unlink(path / _FILE)
         finally:
             os.close(file)
+    if not (store := store_of(path)).shared:
+        with suppress(OSError):
+            store.remove([path / _FILE])
 
 
 def _take_alone(file: int, seconds: float) -> bool:
@@ -70,6 +75,10 @@ def nobody_storing(path: Path, seconds: float = 0.0) -> Iterator[bool]:
     if file is None:
         yield False
         return
+    if not store_of(path).shared:  # locks are those of one machine
+        os.close(file)
+        yield False
+        return
     try:
         yield _take_alone(file, seconds) and os.fstat(file).st_nlink > 0
     finally:
@@ -83,7 +92,7 @@ def storing(path: Path) -> Iterator[bool]:
     with suppress(OSError):
         file = os.open(path / _FILE, os.O_RDWR)
     if file is None:
-        yield False
+        yield not (store := store_of(path)).shared and store.exists(path / _FILE)
         return
     try:
         with suppress(OSError):

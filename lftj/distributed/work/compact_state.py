@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from lftj.distributed.objects.file_store import store_of
 from lftj.distributed.parts.failure import Failure
 from lftj.distributed.parts.task import OnPart
 from lftj.distributed.stored.stored_files import STATE, RecordName, records
@@ -33,7 +34,7 @@ def compact_state(task: StateTask) -> str | Failure | None:
 def _compacted(task: StateTask, worker: Worker) -> str | None:
     holding = Holding(task, worker)
     holding.require_last()
-    folder = Path(task.path) / STATE
+    folder = task.folder / STATE
     for name in records(folder, task.part):
         if _is_last(name, task) and _stands(folder, name, task):
             return name.file
@@ -60,4 +61,6 @@ def _stands(folder: Path, name: RecordName, task: StateTask) -> bool:
         return False
     if record is None or not is_compact(record):
         return False
+    if not store_of(folder).shared:
+        return True  # objects that a record names stay
     return all((folder / segment["name"]).exists() for segment in record["segments"])

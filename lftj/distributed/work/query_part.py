@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
-from pathlib import Path
 
 import numpy as np
 
@@ -83,7 +82,7 @@ class _Run:
         )
 
         self.needed = self._needed()
-        file = Path(self.task.path) / ROWS / self.task.delivery
+        file = self.task.folder / ROWS / self.task.delivery
         self.log: Log = read_delivery(file, self.task.part) if self.task.delivery else {}
 
     def _needed(self) -> set[str]:
@@ -135,7 +134,7 @@ class _Run:
                 f"{task.base[1]}-{task.token}-{task.part}-{number}",
                 self.holding.host.dictionary,
             )
-            folder = Path(task.path) / ROWS
+            folder = task.folder / ROWS
             found[output.relation] = write_entry(
                 folder,
                 stem,

@@ -14,7 +14,6 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Generic, TypeVar
 
 from lftj.distributed.files.deliveries import Log
@@ -27,6 +26,7 @@ from lftj.distributed.files.manifest import (
     overtaken,
 )
 from lftj.distributed.files.programs import read_program
+from lftj.distributed.objects.mounts import AnyPath, here, unmount
 from lftj.distributed.partitioning.part_plan import Feed, PartPlan
 from lftj.distributed.partitioning.part_planner import plan_of
 from lftj.distributed.parts.failure import Failure, failure_of
@@ -73,14 +73,14 @@ class Worker:
         key = task.program_name
         if key not in self.plans:
             with attending(while_reading(task.limits)):
-                self.plans[key] = plan_of(read_program(Path(task.path), key, task.epoch))
+                self.plans[key] = plan_of(read_program(task.folder, key, task.epoch))
         return self.plans[key]
 
 
 _worker = Worker()
 
 
-def forget(key: tuple[str, int] | None = None) -> None:
+def forget(key: tuple[AnyPath, int] | None = None) -> None:
     """As a worker that has just started, or has never seen this part: for tests and for those who
     want the memory back.
     """
@@ -88,7 +88,8 @@ def forget(key: tuple[str, int] | None = None) -> None:
     if key is None:
         _worker = Worker()
     else:
-        _worker.parts.pop(key, None)
+        _worker.parts.pop((str(here(key[0])), key[1]), None)
+        unmount(key[0])
 
 
 # ── tasks ─────────────────────────────────────────────────────────────────────────────────────────
@@ -124,9 +125,9 @@ class Holding(Generic[Task]):
 
     def __init__(self, task: Task, worker: Worker):
         self.task, self.worker = task, worker
-        self.folder = Path(task.path) / ROWS
+        self.folder = task.folder / ROWS
         self.plan = worker.plan(task)
-        self.key = (task.path, task.part)
+        self.key = task.key
         kept = worker.parts.get(self.key)
         self.host = worker.host if kept is None else kept.host
         self.origin, self.read = "kept", 0
@@ -142,14 +143,14 @@ class Holding(Generic[Task]):
 
         Nobody would read what the task writes.
         """
-        if is_overtaken(Path(self.task.path), self.task.epoch):
-            raise overtaken(Path(self.task.path))
+        if is_overtaken(self.task.folder, self.task.epoch):
+            raise overtaken(self.task.folder)
 
     def state(self) -> PartState:
         """The part at the commit that the task builds on; kept from now on."""
         kept = self.worker.parts.get(self.key)
         state = self._base(kept).under(self.task.settings)
-        state = state.sharing(self.host, (self.task.path, self.task.program_name))
+        state = state.sharing(self.host, (self.key[0], self.task.program_name))
         if kept is None or kept.state is not state:
             self.worker.parts[self.key] = Kept(state, self.host)
         return state
@@ -210,7 +211,7 @@ class Holding(Generic[Task]):
             log = self._manifest.base_log()
             known = {} if state is None or state.token != token else state.own_rows()
             return self._loaded(
-                log, f"{self.task.path} under {self.task.program_name} at {token}", known
+                log, f"{self.key[0]} under {self.task.program_name} at {token}", known
             )
         state = None if state is None else state.carried(self.plan, self.host)
         if state is not None and state.token == token:
@@ -237,7 +238,7 @@ class Holding(Generic[Task]):
         version = None if state is None else manifest.version_of(state.token)
         if state is None or version is None:
             self.origin = "built"
-            state = self._loaded(manifest.log, f"{self.task.path} at {token}")
+            state = self._loaded(manifest.log, f"{self.key[0]} at {token}")
             later: Log = {}
         else:
             later = {
@@ -251,9 +252,7 @@ class Holding(Generic[Task]):
     def _opened(self, manifest: Manifest) -> PartState | None:
         """The part as some worker stored it."""
         task = self.task
-        found = self.worker.checkpoints.opened(
-            task.path, task.part, manifest, task.program_name, self.plan
-        )
+        found = self.worker.checkpoints.opened(*task.key, manifest, task.program_name, self.plan)
         if found is None:
             return None
         self.origin = "opened"
@@ -269,8 +268,8 @@ class Holding(Generic[Task]):
 
     @cached_property
     def _manifest(self) -> Manifest:
-        path = Path(self.task.path)
-        known = self.worker.manifests.get(self.task.path)
+        path = self.task.folder
+        known = self.worker.manifests.get(self.key[0])
         manifest = Manifest.of(path, self.task.epoch, known)
         if manifest is None:
             if is_overtaken(
@@ -280,5 +279,5 @@ class Holding(Generic[Task]):
             if self.task.base[1]:
                 raise manifest_missing(path)
         if manifest is not None:
-            self.worker.manifests[self.task.path] = manifest
+            self.worker.manifests[self.key[0]] = manifest
         return manifest or Manifest(self.task.parts)

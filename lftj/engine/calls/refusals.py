@@ -78,7 +78,8 @@ REFUSALS: dict[tuple[str, Kind], Refusal] = {
     ),
     ("address", Kind.PARTS): Refusal(
         "{what}",
-        "give a folder that driver and executors see under one name, such as a mounted share",
+        "give a folder that driver and executors see under one name, such as a mounted share, or "
+        "the address of an object store as text: s3://…, gs://…, az://… or abfss://…",
     ),
     ("asking in a cycle", Kind.PARTS): Refusal(
         "a distributed workspace cannot do this yet: an aggregate or `!( … )` of which a cycle of "

@@ -5,6 +5,15 @@ of one process and for parts on Spark.
 
 from __future__ import annotations
 
+from lftj.scantree.segment_homes import owner_of
+from lftj.storage.durable.appended_files import (
+    appended_sizes,
+    read_stretch,
+    require_own_homes,
+    size_of,
+    take_head,
+    write_stretch,
+)
 from lftj.storage.durable.folder_lock import LOCK, ProcessLock
 from lftj.storage.durable.sealed import sealed, unsealed
 from lftj.storage.durable.signed_rows import coded_rows, signed_table
@@ -28,15 +37,22 @@ __all__ = [
     "StoredPages",
     "StoredStrings",
     "StoredTrees",
+    "appended_sizes",
     "coded_rows",
     "files_of",
+    "owner_of",
+    "read_stretch",
     "regrown",
     "relation_data",
     "relation_of",
+    "require_own_homes",
     "sealed",
     "segment_data",
     "segment_of",
     "signed_table",
+    "size_of",
     "stored_format",
+    "take_head",
     "unsealed",
+    "write_stretch",
 ]

@@ -66,7 +66,12 @@ class StringsHead:
     @staticmethod
     def of(folder: Path, name: str) -> StringsHead:
         """The head of a file. Raises OSError, ValueError or TypeError."""
-        found = unsealed((folder / f"{name}.head").read_bytes())
+        return StringsHead.read(head_of(folder, name).read_bytes())
+
+    @staticmethod
+    def read(content: bytes) -> StringsHead:
+        """The head that a file holds. Raises ValueError or TypeError."""
+        found = unsealed(content)
         return StringsHead(
             **{
                 **found,
@@ -74,6 +79,11 @@ class StringsHead:
                 "tails": tuple(found["tails"]),
             }
         )
+
+
+def head_of(folder: Path, name: str) -> Path:
+    """The file of the head."""
+    return folder / f"{name}.head"
 
 
 def ends_of(folder: Path, name: str) -> Path:
@@ -145,7 +155,7 @@ class StringsFile:
             letters = _append(letters_of(folder, self.name), data, head.letters[0], head.stop, stop)
             tables = self._tables(offsets, data, count, forgotten)
             new = StringsHead(head.first, count, head.start, stop, tables, (ends, letters))
-            with whole_file(folder / f"{self.name}.head") as sink:
+            with whole_file(head_of(folder, self.name)) as sink:
                 sink.write(sealed(asdict(new)))
             self._head = new
         return count - head.first

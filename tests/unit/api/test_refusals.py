@@ -202,7 +202,7 @@ OPTIONS: dict[str, Any] = {
 CONNECTED: Any = type("SparkSession", (), {"__module__": "pyspark.sql.connect.session"})()
 EXECUTORS: dict[str, Callable[[Path], object]] = {
     "address": lambda path: lftj.SparkExecutor(
-        object.__new__(pyspark.sql.SparkSession), path="s3a://bucket/flights"
+        object.__new__(pyspark.sql.SparkSession), path="hdfs://host/flights"
     ),
     "Spark Connect": lambda path: lftj.SparkExecutor(CONNECTED, path=path),
 }
