@@ -109,7 +109,16 @@ class Workspace(Schemas, Files, History, Branching, Inspection, Reading, Uncopie
     @overload
     def function(self, name: str, arguments: Mapping[str, object], value: object) -> Relation: ...
     @overload
-    def function(self, name: Callable[..., Any] | UserFunction, /) -> UserFunction: ...
+    def function(
+        self,
+        name: Callable[..., Any] | UserFunction,
+        /,
+        *,
+        argument_types: Sequence[object] = (),
+        result_type: object = None,
+        columns: Carrier | None = None,
+        version: str = "",
+    ) -> UserFunction: ...
     @overload
     def function(
         self,
@@ -143,11 +152,11 @@ class Workspace(Schemas, Files, History, Branching, Inspection, Reading, Uncopie
         """
         if arguments is not None:
             return self._declare(function_schema(name, arguments, value), view=False)
-        if not isinstance(name, str):
+        if isinstance(name, UserFunction):
             return self._registered(name)
         made = partial(
             UserFunction,
-            name=name,
+            name=name if isinstance(name, str) else "",
             argument_types=argument_types,
             result_type=result_type,
             columns=columns,
@@ -157,10 +166,9 @@ class Workspace(Schemas, Files, History, Branching, Inspection, Reading, Uncopie
         def registered(function: Callable[..., Any]) -> UserFunction:
             return self._registered(made(function))
 
-        return registered
+        return registered if isinstance(name, str) else registered(name)
 
-    def _registered(self, function: Callable[..., Any] | UserFunction) -> UserFunction:
-        made = function if isinstance(function, UserFunction) else UserFunction(function)
+    def _registered(self, made: UserFunction) -> UserFunction:
         if not self._backend.bind(made):
             with self.transaction() as tx:
                 tx.add_function(made)

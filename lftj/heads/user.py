@@ -38,6 +38,17 @@ NO_VALUE = 2**63 - 1
 for such a group.
 """
 
+if TYPE_CHECKING:
+    _Lift = (
+        Callable[[], Any]
+        | Callable[[Any], Any]
+        | Callable[[Any, Any], Any]
+        | Callable[[Any, Any, Any], Any]
+        | Callable[[Any, Any, Any, Any], Any]
+        | Callable[[Any, Any, Any, Any, Any], Any]
+    )
+    """By number of arguments, so that those of a lambda have a type for strict checkers."""
+
 
 @dataclass(frozen=True, slots=True)
 class UserAggregate:
@@ -62,7 +73,7 @@ class UserAggregate:
             self,
             name: str,
             zero: Any,
-            lift: Callable[..., Any],
+            lift: _Lift,
             combine: Callable[[Any, Any], Any],
             inverse: Callable[[Any], Any] | None = None,
             finish: Callable[[Any], Any] | None = None,

@@ -151,6 +151,15 @@ mean_of = lftj.UserAggregate(
     result_type=float,
 )
 
+rows_of = lftj.UserAggregate(
+    "rows_of", 0, lambda: 1, lambda a, b: a + b, argument_types=(), result_type=int
+)
+products = lftj.UserAggregate(
+    "products", 0, lambda a, b: a * b, lambda a, b: a + b, argument_types=(int, int),
+    result_type=int,
+)  # fmt: skip
+most = lftj.UserAggregate("most", 0.0, lambda p: p, max, argument_types=(float,), result_type=float)
+
 tuned = lftj.connect(tuning=lftj.Tuning(), executor=lftj.ThreadExecutor(threads=1))
 tuned.add_aggregate(longest)
 
@@ -158,6 +167,13 @@ tuned.add_aggregate(longest)
 @tuned.function
 def doubled(number: int) -> int:
     return 2 * number
+
+
+def halved(number: int) -> int:
+    return number // 2
+
+
+tuned.function(halved, version="2")
 
 
 @tuned.function(argument_types=(int, float), result_type=float, columns="numpy", version="1")

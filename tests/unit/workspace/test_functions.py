@@ -426,3 +426,15 @@ def test_sql_refuses_a_function_by_name():
     with pytest.raises(lftj.SqlError, match="the user's function `slug`") as caught:
         lftj.to_sql(program, functions=FUNCTIONS)
     assert caught.value.code == "E370"
+
+
+def test_a_function_may_be_given_with_its_types() -> None:
+    ws = lftj.connect()
+
+    def doubled(x):  # type: ignore[no-untyped-def]
+        return x * 2
+
+    ws.function(doubled, argument_types=(int,), result_type=int, columns="numpy")
+    ws.add_rules(".decl a(x: number) .decl b(x: number) b(doubled(x)) :- a(x).")
+    ws.load("a", [(1,), (2,)])
+    assert sorted(ws["b"].fetchall()) == [(2,), (4,)]
