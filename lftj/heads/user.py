@@ -47,7 +47,7 @@ if TYPE_CHECKING:
         | Callable[[Any, Any, Any, Any], Any]
         | Callable[[Any, Any, Any, Any, Any], Any]
     )
-    """By number of arguments, so that those of a lambda have a type for strict checkers."""
+    """Functions of some number of arguments: those of a lambda have a type for strict checkers."""
 
 
 @dataclass(frozen=True, slots=True)
