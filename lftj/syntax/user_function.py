@@ -78,10 +78,12 @@ class UserFunction:
         types = given if isinstance(given, Iterable) and not isinstance(given, str) else (given,)
         result = self.result_type or hints.get("return")
         _require_types(self.function, name, list(types), result)
+        arguments, gives = tuple(map(type_of_python, types)), type_of_python(result)
+        _require_values(name, arguments, gives)
         for field, value in (
             ("name", name),
-            ("argument_types", tuple(map(type_of_python, types))),
-            ("result_type", type_of_python(result)),
+            ("argument_types", arguments),
+            ("result_type", gives),
             ("version", self.version or _code_of(self.function)),
         ):
             object.__setattr__(self, field, value)
@@ -166,6 +168,23 @@ def _require_types(
         hint=f"annotate it, def {name}(text: str) -> str, or write "
         "@ws.function(argument_types=(str,), result_type=str)",
     )
+
+
+def _require_values(name: str, arguments: tuple[Type, ...], result: Type) -> None:
+    """Raise DeclarationError (E160) for a function of NULL, or one that gives NULL."""
+    number = next((at for at, each in enumerate(arguments, 1) if each.optional), None)
+    if number is not None:
+        raise DeclarationError(
+            f"argument {number} of function `{name}` is {arguments[number - 1]}, but a function is "
+            "not called where an argument is NULL: there its result is NULL",
+            hint=f"declare it {arguments[number - 1].required}, and say what stands for NULL in "
+            f"rules: {name}(coalesce(x, …)), or coalesce({name}(x), …)",
+        )
+    if result.optional:
+        raise DeclarationError(
+            f"function `{name}` gives {result}, but the result of values is a value",
+            hint=f"let it give a {result.required} that stands for none, and let rules test for it",
+        )
 
 
 def _code_of(function: Callable[..., Any]) -> str:

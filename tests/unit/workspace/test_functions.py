@@ -438,3 +438,19 @@ def test_a_function_may_be_given_with_its_types() -> None:
     ws.add_rules(".decl a(x: number) .decl b(x: number) b(doubled(x)) :- a(x).")
     ws.load("a", [(1,), (2,)])
     assert sorted(ws["b"].fetchall()) == [(2,), (4,)]
+
+
+def test_a_function_takes_and_gives_values_alone() -> None:
+    workspace = lftj.connect()
+    with pytest.raises(lftj.DeclarationError, match="argument 2 of function `band`") as caught:
+
+        @workspace.function
+        def band(low: int, high: int | None) -> str:
+            return f"{low} {high}"
+
+    assert "band(coalesce(x, …))" in str(caught.value.hint)
+    with pytest.raises(lftj.DeclarationError, match="gives str"):
+
+        @workspace.function
+        def word(number: int) -> str | None:
+            return None if number else "none"
