@@ -43,6 +43,10 @@ def code_arrow(column: pa.ChunkedArray | pa.Array, target: Target) -> CodedColum
     damaged, and ValueTypeError or ValueRangeError for a value that does not fit.
     """
     if _PLAIN.get(column.type.id) != target.type.name:
+        nested = pa.types.is_nested(column.type)
+        if not nested and column.null_count and column.null_count == len(column):
+            require_whole(column, target.name, target.place)
+            return all_missing(len(column))  # what is missing is of every type
         _check_fits(column.type, target)
         require_whole(column, target.name, target.place)
         if pa.types.is_run_end_encoded(column.type):
@@ -79,6 +83,11 @@ def code_arrow(column: pa.ChunkedArray | pa.Array, target: Target) -> CodedColum
         if len(valid):
             codes[valid] = _code_chunk(chunk.drop_null(), target, valid, nans)
     return CodedColumn(codes, missing, nans)
+
+
+def all_missing(rows: int) -> CodedColumn:
+    """A column without any value."""
+    return CodedColumn(np.zeros(rows, np.int64), np.ones(rows, bool))
 
 
 def late_codes(column: pa.ChunkedArray, target: Target) -> Late | None:
@@ -195,7 +204,21 @@ def _remedy(found: pa.DataType, type: Type) -> str:
             'convert the column to int64 first (in pandas, .astype("Int64") keeps missing '
             "values), or declare it float"
         )
-    return f"convert the column to {type.arrow} first, or declare it otherwise"
+    pandas = _IN_PANDAS.get(type.name, f".astype(pd.ArrowDtype(pa.{type.arrow}))")
+    return (
+        f"convert the column to {type.arrow} first, in pandas by {pandas}, or declare it otherwise"
+    )
+
+
+_IN_PANDAS = {
+    "str": '.astype("string")',
+    "int": '.astype("Int64")',
+    "bool": '.astype("boolean")',
+    "float": '.astype("float64")',
+    "date": ".dt.date",
+    "timestamp": '.astype("datetime64[us]")',
+}
+"""Conversions of a pandas column that keep missing values, by the type wanted."""
 
 
 def require_whole(column: pa.ChunkedArray | pa.Array, name: str, place: Place) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from lftj.errors import FrameError, ValueTypeError
-from lftj.frames.arrow_columns import code_arrow
+from lftj.frames.arrow_columns import all_missing, code_arrow
 from lftj.frames.frame import CodedColumn, Place, Target
 from lftj.frames.python_columns import code_values
 from lftj.scantree.frozen import frozen
@@ -127,6 +127,8 @@ def _code_gaps(column: np.ndarray, target: Target) -> CodedColumn:
     whole numbers with gaps, and of these they come back where none is lost.
     """
     missing = np.isnan(column)
+    if len(column) and missing.all():  # what pandas makes of a field that is empty in all rows
+        return all_missing(len(column))
     filled = np.where(missing, 0.0, column)
     whole = (np.abs(filled) < _EXACT_TO).all() and (np.floor(filled) == filled).all()
     if target.type.name == "int" and missing.any() and whole:

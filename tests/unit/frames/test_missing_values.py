@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
+import lftj
 from lftj.errors import NullValueError
 from lftj.frames import read
 from lftj.types import FLOAT, INT, STR
@@ -141,3 +142,16 @@ def test_a_signalling_nan_is_a_nan_without_a_word_of_numpy(rows: int) -> None:
         for late in (None, 1):
             assert "E201" in message(source, [("x", FLOAT)], late_from=late)
             assert len(read_back(source, [("x", FLOAT)], nulls="drop")) == rows - 1
+
+
+@pytest.mark.parametrize(
+    "type", ["int?", "str?", "date?", "timestamp?", "decimal(8, 2)?", "bool?", "float?"]
+)
+@pytest.mark.parametrize("dtype", ["float64", "datetime64[ns]", "object", "Int64"])
+def test_a_column_without_values_is_of_every_optional_type(type: str, dtype: str) -> None:
+    pandas = pytest.importorskip("pandas")
+    workspace = lftj.connect()
+    workspace.relation("o", {"i": int, "x": type})
+    empty = pandas.Series([None, None]).astype(dtype)
+    workspace.load("o", pandas.DataFrame({"i": [1, 2], "x": empty}))
+    assert workspace["o"].fetchall() == [(1, None), (2, None)]
