@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.differential.build import contents, declared, insert, workspace_with
 from tests.oracle.model import difference
 from tests.strategies.programs import Program, programs, rule_for
-from tests.strategies.schemas import Row, databases
+from tests.strategies.schemas import KEYED, Row, databases
 
 PROGRAMS = programs(functions=False)
 Rows = dict[str, list[Row]]
@@ -66,7 +66,7 @@ def test_differential_insert_then_delete_is_nothing(program: Program, facts: Row
     new = {
         name: [row for row in rows if row not in before[name]]
         for name, rows in more.items()
-        if name not in ("label", "rate")
+        if name not in KEYED
     }
     forth = insert(workspace, new)
     with workspace.transaction() as back:

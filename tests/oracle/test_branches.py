@@ -22,7 +22,7 @@ from tests.durable.test_histories import steps_of
 from tests.oracle.model import Model, Relations, difference
 from tests.oracle.pair import Pair
 from tests.strategies.histories import Change, History, Transact, histories
-from tests.strategies.schemas import BASES, DOMAINS, Row, Spec, pick
+from tests.strategies.schemas import BASES, DOMAINS, NULLED, Row, Spec, pick, required
 from tests.strategies.terms import Draw
 
 MAIN = "main"
@@ -223,7 +223,8 @@ CONTENDED = (*KEYED * 3, *(spec for spec in BASES if spec.name in ("edge", "word
 
 def row_of(draw: Draw, spec: Spec) -> Row:
     """A row of the first two values of each column, so that both sides change the same one."""
-    return tuple(pick(draw, DOMAINS[type_][:2]) for type_ in spec.types)
+    few = [(None, *DOMAINS[required(each)])[each not in NULLED :][:2] for each in spec.types]
+    return tuple(pick(draw, each) for each in few)
 
 
 @st.composite

@@ -17,6 +17,7 @@ from lftj.proofs.kinds import Value
 from lftj.proofs.nested_loops import mentioned
 from lftj.proofs.terms import variables_of
 from lftj.syntax import tree
+from tests.strategies.schemas import required
 
 SQL_TYPES = {
     "int": "BIGINT",
@@ -29,8 +30,9 @@ SQL_TYPES = {
 }
 OPERATORS = {"+": "+", "-": "-", "*": "*", "/": "//", "%": "%"}
 FUNCTIONS = {
-    "min": "least({}, {})",
-    "max": "greatest({}, {})",
+    "min": "CASE WHEN {0} IS NOT NULL AND {1} IS NOT NULL THEN least({0}, {1}) END",
+    "max": "CASE WHEN {0} IS NOT NULL AND {1} IS NOT NULL THEN greatest({0}, {1}) END",
+    "coalesce": "coalesce({}, {})",
     "band": "({} & {})",
     "cat": "({} || {})",
     "neg": "(-{})",
@@ -44,8 +46,8 @@ FUNCTIONS |= {
     "to_date": "({}::DATE)",
     "round": "round({}, {}::INT)",
 }
-AGGREGATES = {"sum": "sum", "min": "min", "max": "max", "mean": "avg", "stddev": "stddev_samp",
-    "any": "bool_or"}  # fmt: skip
+AGGREGATES = {"count": "count", "sum": "sum", "min": "min", "max": "max", "mean": "avg",
+    "stddev": "stddev_samp", "any": "bool_or"}  # fmt: skip
 
 Names = Mapping[str, str]
 
@@ -53,6 +55,8 @@ Names = Mapping[str, str]
 def literal(value: Value) -> str:
     """A constant in SQL, with its type."""
     match value:
+        case None:
+            return "NULL"
         case bool():
             return str(value).lower()
         case str():
@@ -162,24 +166,41 @@ class Query:
             ):
                 self.names[target.name] = self.value(source)
                 if isinstance(source, tree.Aggregate):
+                    self.tests.append(self._has_value(source))
+                else:
                     self.tests.append(f"{self.names[target.name]} IS NOT NULL")
                 return
+        if operator == "is_null":
+            self.tests.append(f"{self.value(left)} IS NULL")
+            return
         self.tests.append(f"{self.value(left)} {operator} {self.value(right)}")
 
     def value(self, term: tree.Term) -> str:
         """A term in SQL; a body aggregate is a subquery of its own."""
         if not isinstance(term, tree.Aggregate):
             return expression(term, self.names)
-        inner = Query(term.body, self.names, self.aliases)
-        if term.function == "count":
-            return f"({inner.select('count(*)')})"
+        if term.target is None:
+            return f"({Query(term.body, self.names, self.aliases).select('count(*)')})"
+        result, nothing = AGGREGATES[term.function], {"sum": "0", "any": "false"}.get(term.function)
+        found = f"CASE WHEN count(*) = 0 THEN {nothing} ELSE {result}(v) END"
+        return self._of_rows(term, found if nothing else f"{result}(v)")
+
+    def _of_rows(self, term: tree.Aggregate, column: str) -> str:
+        """A query over what is aggregated, `v`. An aggregate of outer columns alone would belong to
+        the outer query; a table in between keeps it here.
+        """
         assert term.target is not None
-        # An aggregate of outer columns alone would belong to the outer query; a table in between
-        # keeps it here.
-        result = f"{AGGREGATES[term.function]}(v)"
-        rows = inner.select(f"{inner.value(term.target)} AS v")
-        nothing = {"sum": "0", "any": "false"}.get(term.function)
-        return f"(SELECT {f'coalesce({result}, {nothing})' if nothing else result} FROM ({rows}))"
+        inner = Query(term.body, self.names, self.aliases)
+        return f"(SELECT {column} FROM ({inner.select(f'{inner.value(term.target)} AS v')}))"
+
+    def _has_value(self, term: tree.Aggregate) -> str:
+        """The test that an aggregate has a value, NULL or not."""
+        if term.function in ("sum", "any", "count"):
+            return "true"
+        test = "count(*) > 0"
+        if term.function == "stddev":
+            test += " AND (stddev_samp(v) IS NOT NULL OR count(v) = 0)"
+        return self._of_rows(term, test)
 
     def select(self, columns: str) -> str:
         """The query with these columns."""
@@ -198,7 +219,7 @@ def query(rule: tree.Rule) -> str:
         if isinstance(term, tree.HeadAggregate):
             columns.append(
                 "count(*)"
-                if term.function == "count"
+                if not term.args
                 else f"{AGGREGATES[term.function]}({body.value(term.args[0])})"
             )
         else:
@@ -211,7 +232,11 @@ def query(rule: tree.Rule) -> str:
         if not isinstance(term, tree.HeadAggregate)
     ]
     grouped = body.select(", ".join(columns)) + (f" GROUP BY {', '.join(groups)}" if groups else "")
-    valued = [f" AND {column} IS NOT NULL" for column in columns if "stddev" in column]
+    valued = [
+        f" AND ({column} IS NOT NULL OR {column.replace('stddev_samp', 'count', 1)} = 0)"
+        for column in columns
+        if column.startswith("stddev")
+    ]
     return f"{grouped} HAVING count(*) > 0{''.join(valued)}"
 
 
@@ -224,7 +249,9 @@ def answer(
     with duckdb.connect() as base:
         for name, columns in types.items():
             listed = (
-                ", ".join(f"c{place} {SQL_TYPES[type_]}" for place, type_ in enumerate(columns))
+                ", ".join(
+                    f"c{place} {SQL_TYPES[required(type_)]}" for place, type_ in enumerate(columns)
+                )
                 or "nothing INT"
             )
             base.execute(f'CREATE TABLE "{name}" ({listed})')

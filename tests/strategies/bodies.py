@@ -10,11 +10,12 @@ from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
 
+from lftj.program.checks.witnesses import renamed
 from lftj.proofs.nested_loops import direct
 from lftj.syntax import tree
 from tests.strategies.in_order import IN_ORDER, more_arguments, result_type
-from tests.strategies.schemas import COST, Spec, pick, values
-from tests.strategies.terms import Draw, Typed, comparison, expression, of_type
+from tests.strategies.schemas import COST, NULLED, Spec, constants, optional, pick, required
+from tests.strategies.terms import Draw, Typed, comparison, expression, like, of_type
 
 NAMES: Mapping[str, tuple[str, ...]] = {
     "int": ("x", "y", "z"),
@@ -59,9 +60,11 @@ FEATURES = (
     "disjunction",
     "aggregate",
     "in order",
+    "missing",
+    "left join",
 )
 _AGGREGATES = ("aggregate", "in order")
-SQL_FEATURES = ("comparison", "assignment", "negation", "nested", "aggregate")
+SQL_FEATURES = ("comparison", "assignment", "negation", "nested", "aggregate", "missing")
 
 
 @dataclass
@@ -95,16 +98,19 @@ class BodyDrawer:
     def atom(self, specs: Sequence[Spec], names: Mapping[str, tuple[str, ...]]) -> tree.Atom:
         """A positive atom; its variables are bound from then on."""
         spec = pick(self.draw, specs)
-        return spec.atom([self._argument(type_, names[type_], new=True) for type_ in spec.types])
+        return spec.atom(
+            [self._argument(type_, names[required(type_)], new=True) for type_ in spec.types]
+        )
 
     def _argument(self, type_: str, names: Sequence[str], new: bool) -> tree.Term:
-        choices = [*names, *names, *names] if new else of_type(self.bound, type_) * 2
+        choices = [*names, *names, *names] if new else of_type(self.bound, optional(type_)) * 2
         kind = pick(self.draw, [*choices, "_", "_", "constant"])
         if kind == "_":
             return tree.Wildcard()
         if kind == "constant":
-            return tree.Constant(self.draw(values(type_)))
-        self.bound[kind] = type_
+            return tree.Constant(self.draw(constants(type_)))
+        if new and self.bound.get(kind) != required(type_):
+            self.bound[kind] = type_
         return tree.Variable(kind)
 
     def _extra(self, feature: str) -> list[tree.Literal]:
@@ -121,6 +127,15 @@ class BodyDrawer:
                 spec = pick(self.draw, self.complete)
                 terms = [self._argument(each, (), new=False) for each in spec.types]
                 return [tree.Negation(tree.Body((spec.atom(terms),)))]
+            case "missing":
+                names = [name for name, type_ in self.bound.items() if type_ in NULLED]
+                if not names:
+                    return []
+                name = tree.Variable(pick(self.draw, names))
+                test = tree.Comparison("is_null", name, name)
+                return [pick(self.draw, [test, tree.Negation(tree.Body((test,)))])]
+            case "left join":
+                return [self._left_join()]
             case "nested":
                 return [tree.Negation(self._inner(least=2)[0])]
             case "disjunction":
@@ -135,7 +150,7 @@ class BodyDrawer:
         type_ = pick(self.draw, ["int", "int", "str", "float", "date", COST])
         if "disjunction" not in self.features:
             type_ = "int"
-        value = expression(self.draw, self.bound, type_)
+        value = expression(self.draw, self.bound, optional(type_))
         name = self._name({"int": "n", "str": "o", "float": "l", "date": "nd", COST: "nc"}[type_])
         self.bound[name] = type_
         return tree.Comparison("=", tree.Variable(name), value)
@@ -167,7 +182,7 @@ class BodyDrawer:
             nested=True,
             numbers=self.numbers,
         )
-        mixed = {type_: (*names[type_], *of_type(self.bound, type_)) for type_ in names}
+        mixed = {type_: (*names[type_], *of_type(self.bound, optional(type_))) for type_ in names}
         literals: list[tree.Literal] = [
             inner.atom(self.complete, mixed) for _ in range(self.draw(st.integers(least, 2)))
         ]
@@ -192,8 +207,38 @@ class BodyDrawer:
         shared = pick(self.draw, [self._name("w"), None])
         branches = [self._branch(shared, number) for _ in range(self.draw(st.integers(2, 3)))]
         if shared:
-            self.bound[shared] = "int"
+            read = {type_ for spec in (*self.positive, *self.complete) for type_ in spec.types}
+            self.bound[shared] = "int" if NULLED.isdisjoint(read) else "int?"
         return tree.Disjunction(tuple(branches))
+
+    def _left_join(self) -> tree.Disjunction:
+        """A group `( … )?` that binds a variable of its own, as the disjunction that it is."""
+        number = next(self.numbers)
+        names = {type_: (f"{each[0]}{number}",) for type_, each in LOCAL.items()}
+        drawer = BodyDrawer(
+            self.draw, self.complete, self.complete, (), dict(self.bound), nested=True
+        )
+        own = pick(self.draw, [each for each in self.complete if each.types])
+        args: list[tree.Term] = []
+        for place, type_ in enumerate(own.types):
+            known = of_type(self.bound, optional(type_))
+            if place and known and self.draw(st.booleans()):
+                args.append(tree.Variable(pick(self.draw, known)))
+            else:
+                args.append(drawer._argument(type_, names[required(type_)], new=True))
+        first = names[required(own.types[0])][0]
+        args[0] = tree.Variable(first)
+        drawer.bound[first] = own.types[0]
+        literals: list[tree.Literal] = [own.atom(args)]
+        if self.draw(st.booleans()):
+            literals.append(comparison(self.draw, {first: own.types[0]}, computed=False))
+        new = {name: type_ for name, type_ in drawer.bound.items() if name not in self.bound}
+        self.bound |= {name: optional(type_) for name, type_ in new.items()}
+        matching = tuple(literals)
+        absent = renamed(matching, {name: f"{name}_" for name in new})
+        missing = [tree.Comparison("is_null", tree.Variable(n), tree.Variable(n)) for n in new]
+        other = tree.Body((tree.Negation(tree.Body(absent), nested=len(absent) == 1), *missing))
+        return tree.Disjunction((tree.Body(matching), other))
 
     def _branch(self, shared: str | None, number: int) -> tree.Body:
         body, inside = self._inner(
@@ -201,8 +246,11 @@ class BodyDrawer:
         )
         literals = list(body.literals)
         if shared and self.draw(st.booleans()):
-            spec = pick(self.draw, [each for each in self.positive if "int" in each.types])
-            place = spec.types.index("int")
+            spec = pick(
+                self.draw,
+                [each for each in self.positive if {"int", "int?"}.intersection(each.types)],
+            )
+            place = next(n for n, type_ in enumerate(spec.types) if required(type_) == "int")
             args: list[tree.Term] = [
                 tree.Variable(shared) if column == place else tree.Wildcard()
                 for column in range(len(spec.types))
@@ -213,7 +261,7 @@ class BodyDrawer:
                 tree.Comparison(
                     "=",
                     tree.Variable(shared),
-                    expression(self.draw, inside, "int", not self.recursive),
+                    expression(self.draw, inside, "int?", not self.recursive),
                 )
             )
         return tree.Body(tuple(literals))
@@ -232,19 +280,21 @@ class BodyDrawer:
             for name in own
             if function in ("min", "max")
             or (
-                inside[name] == "bool"
+                required(inside[name]) == "bool"
                 if function == "any"
-                else inside[name] in ("int", "float", COST)
+                else function == "count" or required(inside[name]) in ("int", "float", COST)
             )
         ]
         function = function if targets else "count"
         if function == "count":
-            target, type_ = (), "int"
+            names = targets if self.draw(st.booleans()) else []
+            target, type_ = tuple(tree.Variable(each) for each in names[:1]), "int"
         else:
             name = pick(self.draw, targets)
+            float_ = like(inside[name], "float")
             target, type_ = (
                 (tree.Variable(name),),
-                "float" if function in ("mean", "stddev") else inside[name],
+                float_ if function in ("mean", "stddev") else inside[name],
             )
         return self._compared(tree.Aggregate(function, target, body), type_)
 
@@ -262,15 +312,19 @@ class BodyDrawer:
         args = tree.Variable(name), *more_arguments(self.draw, function, own)
         type_ = result_type(function, own[name])
         assert type_ is not None
+        if function != "count_distinct" and any(
+            inside.get(term.name) in NULLED for term in args if isinstance(term, tree.Variable)
+        ):
+            type_ = optional(type_)
         return self._compared(tree.Aggregate(function, args, body), type_)
 
     def _compared(self, found: tree.Aggregate, type_: str) -> tree.Comparison:
-        known = of_type(self.bound, type_)
+        known = of_type(self.bound, optional(type_))
         if known and not self.draw(st.integers(0, 2)):
-            operators = ["=", "!="] if type_ == "bool" else ["=", "<=", "!="]
+            operators = ["=", "!="] if required(type_) == "bool" else ["=", "<=", "!="]
             return tree.Comparison(
                 pick(self.draw, operators), tree.Variable(pick(self.draw, known)), found
             )
-        result = self._name(RESULTS[type_])
+        result = self._name(RESULTS[required(type_)])
         self.bound[result] = type_
         return tree.Comparison("=", tree.Variable(result), found)

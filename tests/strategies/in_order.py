@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lftj.syntax import tree
-from tests.strategies.schemas import COST, pick
-from tests.strategies.terms import Draw, Typed, of_type
+from tests.strategies.schemas import COST, NULLED, optional, pick, required
+from tests.strategies.terms import Draw, Typed
 
 KEYED = ("arg_min", "arg_max", "first", "last")
 IN_ORDER = (*KEYED, "count_distinct", "median", "quantile", "quantile_disc")
@@ -18,7 +18,8 @@ def result_type(function: str, of: str) -> str | None:
     if function == "count_distinct":
         return "int"
     if function in ("median", "quantile"):
-        return {"int": "float", "float": "float", COST: COST}.get(of)
+        found = {"int": "float", "float": "float", COST: COST}.get(required(of))
+        return found and (optional(found) if of in NULLED else found)
     return of
 
 
@@ -36,6 +37,9 @@ def more_arguments(draw: Draw, function: str, bound: Typed) -> tuple[tree.Term, 
 def sources(function: str, result: str, bound: Typed) -> Sequence[str]:
     """The types of bound variables over which an aggregate gives this result."""
     types = sorted(set(bound.values()))
+    found = [(each, result_type(function, each)) for each in types]
     return [
-        each for each in types if result_type(function, each) == result and of_type(bound, each)
+        each
+        for each, given in found
+        if given == result or (given and result in NULLED and required(given) == required(result))
     ]

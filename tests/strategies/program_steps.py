@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from lftj.syntax import tree
 from tests.strategies.histories import Change, changes, relations_of
 from tests.strategies.programs import Program, programs, rule_for
-from tests.strategies.schemas import BASES, Row, Spec, databases, pick, row
+from tests.strategies.schemas import BASES, Row, Spec, databases, pick, required, row
 from tests.strategies.terms import Draw
 
 EXTRA, READER = "extra", "extra_reader"
@@ -60,7 +60,8 @@ def _renamed(node: Any, suffix: str) -> Any:
 
 
 def _fact(spec: Spec, values: Row) -> tree.Rule:
-    return tree.Rule((spec.atom([tree.Constant(value) for value in values]),), tree.Body(()))
+    terms = [tree.Constant(value) for value in values if value is not None]
+    return tree.Rule((spec.atom(terms),), tree.Body(()))
 
 
 @st.composite
@@ -77,7 +78,7 @@ def set_programs(draw: Draw, program: Program, name: str) -> SetProgram:
         rules.append(rule_for(draw, pick(draw, open_views), program.views))
     facts: list[tuple[Spec, Row]] = []
     for spec in draw(st.lists(st.sampled_from(BASES), max_size=3)):
-        facts.append((spec, draw(row(spec.types))))
+        facts.append((spec, draw(row(tuple(map(required, spec.types))))))
     specs = {each for rule in rules for each in relations_of(rule) if each in views}
     declared = [views[each].spec for each in sorted(specs)]
     variant = pick(draw, VARIANTS) if name == "a" else None

@@ -9,7 +9,7 @@ finite.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from hypothesis import strategies as st
@@ -18,8 +18,18 @@ from lftj.syntax import tree
 from lftj.syntax.conditionals import without_conditionals
 from tests.strategies.bodies import FEATURES, SQL_FEATURES, BodyDrawer
 from tests.strategies.in_order import IN_ORDER, more_arguments, sources
-from tests.strategies.schemas import BASES, COST, INTEGER_BASES, Spec, pick, values
-from tests.strategies.terms import Draw, Typed, expression, of_type, plain
+from tests.strategies.schemas import (
+    BASES,
+    COST,
+    INTEGER_BASES,
+    NULLED,
+    Spec,
+    constants,
+    optional,
+    pick,
+    required,
+)
+from tests.strategies.terms import Draw, Typed, expression, like, of_type, plain
 
 AGGREGATES = {
     "int": ("count", "sum", "min", "max", "count_distinct", "arg_max", "quantile_disc"),
@@ -77,9 +87,11 @@ class Program:
 
 
 @st.composite
-def views(draw: Draw, max_levels: int = 3, functions: bool = True) -> tuple[View, ...]:
+def views(
+    draw: Draw, max_levels: int = 3, functions: bool = True, nulls: bool = True
+) -> tuple[View, ...]:
     """One or two views at each level; levels are plain, recursive, one function or one
-    aggregate.
+    aggregate. `nulls`: columns may be optional.
     """
     kinds = ["plain", "plain", "recursive", "aggregate", *["function"] * functions]
     found: list[View] = []
@@ -87,45 +99,66 @@ def views(draw: Draw, max_levels: int = 3, functions: bool = True) -> tuple[View
         kind = pick(draw, kinds)
         for place in range(1 if kind in ("aggregate", "function") else draw(st.integers(1, 2))):
             found.append(_view(draw, f"v{level}{'ab'[place]}", level, kind))
-    return tuple(found)
+    return tuple(found if nulls else map(_without_null, found))
+
+
+def _without_null(view: View) -> View:
+    types = tuple(map(required, view.spec.types))
+    return replace(view, spec=replace(view.spec, types=types))
 
 
 def _view(draw: Draw, name: str, level: int, kind: str) -> View:
     if kind == "recursive":
-        return View(Spec(name, pick(draw, [("int",), ("int", "int")])), level, recursive=True)
+        types = pick(draw, [("int",), ("int", "int"), ("int", "int"), ("int?",), ("int", "int?")])
+        return View(Spec(name, types), level, recursive=True)
     if kind == "function":
         return View(
             Spec(
-                name, ("int", pick(draw, ["int", "str", "date", COST])), key=(0,), functional=True
+                name,
+                ("int", pick(draw, ["int", "str", "date", COST, "int?", "str?"])),
+                key=(0,),
+                functional=True,
             ),
             level,
         )
-    group = draw(_GROUP)
+    group = [_or_null(draw, each) for each in draw(_GROUP)]
     if kind == "plain":
         return View(Spec(name, tuple(group)), level)
     types = draw(_AGGREGATED)
+    functions = tuple(pick(draw, AGGREGATES[type_]) for type_ in types)
     return View(
-        Spec(name, (*group, *types)),
-        level,
-        aggregates=tuple(pick(draw, AGGREGATES[type_]) for type_ in types),
+        Spec(name, (*group, *(_or_null(draw, each) for each in types))), level, aggregates=functions
     )
 
 
+def _or_null(draw: Draw, type_: str) -> str:
+    """The type, now and then with NULL."""
+    return type_ if draw(st.integers(0, 2)) else optional(type_)
+
+
 def rule_for(
-    draw: Draw, view: View, all_views: Sequence[View], features: Sequence[str] = FEATURES
+    draw: Draw,
+    view: View,
+    all_views: Sequence[View],
+    features: Sequence[str] = FEATURES,
+    nulls: bool = True,
 ) -> tree.Rule:
     """A rule with `view` as its head, now and then with a second head of the same level; it reads
-    what the levels admit.
+    what the levels admit. `nulls`: relations with optional columns are among them.
     """
+    bases = BASES if nulls else tuple(each for each in BASES if NULLED.isdisjoint(each.types))
+    integers = tuple(each for each in INTEGER_BASES if each in bases)
+    if not nulls:
+        features = [each for each in features if each not in ("missing", "left join")]
     lower = [each.spec for each in all_views if each.level < view.level]
     same = [each.spec for each in all_views if each.level == view.level]
     if view.recursive:
         kept = [each for each in features if each != "assignment"]
         drawer = BodyDrawer(
-            draw, (*INTEGER_BASES, *same * 2, *lower), (*BASES, *lower), kept, recursive=True
+            draw, (*integers, *same * 2, *lower), (*bases, *lower), kept, recursive=True
         )
     else:
-        drawer = BodyDrawer(draw, (*BASES, *lower * 2), (*BASES, *lower * 2), features)
+        drawer = BodyDrawer(draw, (*bases, *lower * 2), (*bases, *lower * 2), features)
     body = drawer.body()
     if view.aggregates:
         return tree.Rule((tree.Atom(view.spec.name, _aggregated(draw, view, drawer.bound)),), body)
@@ -144,8 +177,8 @@ def _head_term(draw: Draw, drawer: BodyDrawer, type_: str) -> tree.Term:
         bound = {name: each for name, each in bound.items() if name not in ("m", "w")}
         return plain(draw, bound, type_)
     kind = draw(st.integers(0, 7))
-    names = of_type(bound, "int") if type_ == "int" and "disjunction" in drawer.features else []
-    if kind == 0 and names:
+    names = of_type(bound, "int") if "disjunction" in drawer.features else []
+    if kind == 0 and names and required(type_) == "int":
         return _quotient(draw, bound, tree.Variable(pick(draw, names)))
     return expression(draw, bound, type_) if kind < 3 else plain(draw, bound, type_)
 
@@ -165,31 +198,36 @@ def _aggregated(draw: Draw, view: View, bound: Typed) -> tuple[tree.Term, ...]:
 
 
 def _call(draw: Draw, function: str, result: str, bound: Typed) -> tree.HeadAggregate:
+    counted = sorted(bound) if function == "count" and draw(st.booleans()) else []
     if function == "count":
-        return tree.HeadAggregate("count", ())
-    others = ("int", COST) if function in ("mean", "stddev") else ()
+        return tree.HeadAggregate("count", tuple(map(tree.Variable, counted[:1])))
+    if result not in NULLED and function != "count_distinct":
+        bound = {name: type_ for name, type_ in bound.items() if type_ not in NULLED}
+    others = (like(result, "int"), like(result, COST)) if function in ("mean", "stddev") else ()
     known = function in IN_ORDER
     types = sources(function, result, bound) if known else (*others,)
     given = [each for each in types if of_type(bound, each)]
     source = pick(draw, [*given, *[result] * (not given or not known)])
     names = of_type(bound, source)
-    argument = tree.Variable(pick(draw, names)) if names else tree.Constant(draw(values(source)))
+    argument = tree.Variable(pick(draw, names)) if names else tree.Constant(draw(constants(source)))
     if function != "concat":
         return tree.HeadAggregate(function, (argument, *more_arguments(draw, function, bound)))
-    keys = [tree.Variable(name) for name in of_type(bound, "int")[:1]]
+    keys = [tree.Variable(name) for name in of_type(bound, like(result, "int"))[:1]]
     return tree.HeadAggregate("concat", (argument, tree.Constant(","), *keys))
 
 
 @st.composite
-def programs(draw: Draw, max_levels: int = 3, functions: bool = True) -> Program:
+def programs(
+    draw: Draw, max_levels: int = 3, functions: bool = True, nulls: bool = True
+) -> Program:
     """Views with one rule each at least; views with aggregates exactly one. Without functions no
-    program has conflicts.
+    program has conflicts. `nulls`: it reads and derives NULL.
     """
-    found = draw(views(max_levels, functions))
+    found = draw(views(max_levels, functions, nulls))
     rules = []
     for view in found:
         for _ in range(1 if view.aggregates else draw(st.integers(1, 2)) + view.recursive):
-            rules.append(rule_for(draw, view, found))
+            rules.append(rule_for(draw, view, found, nulls=nulls))
     return Program(found, tuple(rules))
 
 

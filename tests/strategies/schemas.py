@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 
 from lftj.syntax import tree
 
-Value = tree.LiteralValue
+Value = tree.LiteralValue | None
 Row = tuple[Value, ...]
 T = TypeVar("T")
 
 COST = "decimal(8,2)"
 
-DOMAINS: Mapping[str, tuple[Value, ...]] = {
+DOMAINS: Mapping[str, tuple[tree.LiteralValue, ...]] = {
     "int": (0, 1, 2, 0, 1, 2, 3, -1),
     "float": (0.5, 1.0, -0.0, 0.1, 1e16, -1e16),
     "str": ("a", "b", "a", "b", "", "\uffff", "\U0001f600"),
@@ -33,11 +33,24 @@ DOMAINS: Mapping[str, tuple[Value, ...]] = {
     ),
     COST: (decimal.Decimal("0.10"), decimal.Decimal("2.50"), decimal.Decimal("-1.00")),
 }
+NULLED = frozenset(f"{type_}?" for type_ in DOMAINS)
+"""Types of columns that may have NULL."""
+
+
+def required(type_: str) -> str:
+    """The type without NULL."""
+    return type_.removesuffix("?")
+
+
+def optional(type_: str) -> str:
+    """The type with NULL."""
+    return f"{required(type_)}?"
 
 
 @dataclass(frozen=True)
 class Spec:
-    """A relation: its name, column types, and the columns that are its key (None: the whole row).
+    """A relation: its name, column types, of which those with `?` take NULL, and the columns that
+    are its key (None: the whole row).
 
     `functional`: written `name[…] = last`, with all columns but the last as its key.
     """
@@ -86,10 +99,18 @@ BASES: tuple[Spec, ...] = (
     Spec("event", ("timestamp", "int")),
     Spec("flag", ()),
     Spec("void", ("int", "int")),
+    Spec("gap", ("int", "int?")),
+    Spec("hole", ("int?", "int?")),
+    Spec("note", ("str?", "float?", "int?")),
+    Spec("entry", ("date?", "bool?", f"{COST}?", "timestamp?")),
+    Spec("quote", ("int", "str?"), key=(0,)),
 )
-"""`label` has a key, `rate` is a function; `flag` has no columns, `void` stays empty."""
+"""`label` and `quote` have a key, `rate` is a function; `flag` has no columns, `void` stays
+empty.
+"""
 
-INTEGER_BASES = tuple(spec for spec in BASES if set(spec.types) == {"int"})
+KEYED = tuple(spec.name for spec in BASES if spec.key is not None)
+INTEGER_BASES = tuple(spec for spec in BASES if {required(each) for each in spec.types} == {"int"})
 
 
 def pick(draw: st.DrawFn, choices: Sequence[T]) -> T:
@@ -101,8 +122,18 @@ def pick(draw: st.DrawFn, choices: Sequence[T]) -> T:
 
 @cache
 def values(type_: str) -> st.SearchStrategy[Value]:
-    """A value of a type's small domain; the first are the likeliest."""
-    return st.sampled_from(DOMAINS[type_])
+    """A value of a type's small domain, NULL included where the type has it; the first are the
+    likeliest.
+    """
+    domain = DOMAINS[required(type_)]
+    missing = [None] * (1 + len(domain) // 4) if type_ in NULLED else []
+    return st.sampled_from((*domain, *missing))
+
+
+@cache
+def constants(type_: str) -> st.SearchStrategy[tree.LiteralValue]:
+    """A value of a type's small domain, as rules may write it."""
+    return st.sampled_from(DOMAINS[required(type_)])
 
 
 @cache

@@ -13,7 +13,7 @@ from tests.reference import evaluate
 from tests.reference.sql import answer
 from tests.strategies.histories import Change, History, Transact, histories
 from tests.strategies.programs import Program, View, conjunctive_rules, programs
-from tests.strategies.schemas import BASES, COST, Row, databases
+from tests.strategies.schemas import BASES, COST, NULLED, Row, databases
 
 ANY = settings(max_examples=2000, phases=[Phase.generate])
 QUARTERS = (0.25, 0.5, 1.0, -2.0)
@@ -41,6 +41,9 @@ def test_programs_are_safe_and_stratified(program: Program, facts: dict[str, lis
 def test_the_reference_agrees_with_duckdb(rule: tree.Rule, facts: dict[str, list[Row]]):
     facts["weight"] = list(
         {(x, y, QUARTERS[place % 4]) for place, (x, y, _) in enumerate(facts["weight"])}
+    )
+    facts["note"] = list(
+        {(x, y and QUARTERS[place % 4], z) for place, (x, y, z) in enumerate(facts["note"])}
     )
     types = {spec.name: spec.types for spec in BASES}
     assert rounded(evaluate([rule], facts)["goal"]) == rounded(answer(rule, types, facts))
@@ -85,7 +88,7 @@ def test_every_construct_occurs():
         lambda program: any("concat" in view.aggregates for view in program.views),
         settings=ANY,
     ).rules
-    for type_ in ("bool", "date", "timestamp", COST):
+    for type_ in ("bool", "date", "timestamp", COST, "int?", "str?"):
         assert find(
             programs(),
             lambda program, type_=type_: any(aggregates(view, type_) for view in program.views),
@@ -94,6 +97,22 @@ def test_every_construct_occurs():
     assert find(
         programs(), lambda program: any(view.recursive for view in program.views), settings=ANY
     ).rules
+
+
+def test_null_occurs():
+    def asks(program: Program) -> bool:
+        """Test for a left join: its last branch ends with `is_null`."""
+        joins = [each for each in nodes(program.rules) if isinstance(each, tree.Disjunction)]
+        ends = [each.branches[-1].literals[-1] for each in joins if each.branches[-1].literals]
+        return any(isinstance(end, tree.Comparison) and end.operator == "is_null" for end in ends)
+
+    def has_null(program: Program, kind: str) -> bool:
+        views = [view for view in program.views if not NULLED.isdisjoint(view.spec.types)]
+        return any(view.recursive if kind == "recursive" else view.aggregates for view in views)
+
+    assert find(programs(), asks, settings=ANY).rules
+    for kind in ("recursive", "aggregate"):
+        assert find(programs(), lambda program, kind=kind: has_null(program, kind), settings=ANY)
 
 
 def aggregates(view: View, type_: str) -> bool:
