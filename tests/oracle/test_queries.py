@@ -19,7 +19,7 @@ from tests.reference.trees import atom, rule
 from tests.strategies.bodies import BodyDrawer
 from tests.strategies.histories import relations_of
 from tests.strategies.programs import Program, programs
-from tests.strategies.schemas import BASES, Row, Spec, Value, databases, values
+from tests.strategies.schemas import BASES, Row, Spec, Value, constants, databases
 from tests.strategies.terms import Draw
 
 
@@ -121,7 +121,7 @@ def test_oracle_a_text_is_answered_by_the_program_of_the_version_that_is_asked(
             asked(version, body, lambda: version.reader.query(str(body)))  # noqa: B023 - asked now
         views = [spec for spec in program.specs if spec.types]
         spec = data.draw(st.sampled_from([*views, *READ]))
-        value = data.draw(values(spec.types[0]))
+        value = data.draw(constants(spec.types[0]))
         for version in there[2:]:
             asked_with_a_value(version, spec, value)
         asked(there[-1], body, prepared)
