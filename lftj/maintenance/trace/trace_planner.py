@@ -162,7 +162,7 @@ def _left(plan: RulePlan, relations: Relations, context: Context) -> float:
             named = {arg.variable for arg in atom.args if isinstance(arg, Ref)}
             if looked_up and looked_up <= named:
                 read, no = of(relations, atom.relation), of(relations, probe.relation)
-                if read is not None and no is not None:
+                if read and no and min(read.rows, no.rows) > 0:
                     values = read.combinations(atom.args, looked_up)
                     share *= max(0.0, 1.0 - no.combinations(probe.args, looked_up) / values)
                 break
