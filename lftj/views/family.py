@@ -19,6 +19,8 @@ from lftj.join.context import Context
 from lftj.maintenance.inputs.rule_work import RuleWork
 from lftj.maintenance.inputs.versions import Versions
 from lftj.program.normal_form import (
+    Expression,
+    Filter,
     NormalRule,
     PositiveAtom,
     Ref,
@@ -52,7 +54,9 @@ class Pattern:
 
     @staticmethod
     def of(join: Join) -> Pattern | None:
-        """The pattern of a join, made once; None where no positive atom has a constant."""
+        """The pattern of a join, made once; None where no positive atom has a constant, nor the
+        comparisons of a single one.
+        """
         if join.pattern is NOT_MADE:
             join.pattern = Pattern._made(join)
         assert join.pattern is None or isinstance(join.pattern, Pattern)
@@ -63,6 +67,13 @@ class Pattern:
         rule, first = join.rule, len(join.rule.variables)
         values: list[Value] = []
         atoms: list[PositiveAtom] = []
+
+        def replaced(side: Expression) -> Expression:
+            if not isinstance(side, Value) or side.type.name != "int":
+                return side
+            values.append(side)
+            return Ref(first + len(values) - 1)
+
         for atom in rule.atoms:
             args: list[Ref | Value] = []
             for argument in atom.args:
@@ -71,12 +82,20 @@ class Pattern:
                     argument = Ref(first + len(values) - 1)
                 args.append(argument)
             atoms.append(PositiveAtom(atom.relation, tuple(args)))
+        if not values and (len(rule.atoms) > 1 or rule.negated):
+            return None  # a trace may serve better than delta queries
+        filters = [Filter(t.operator, replaced(t.left), replaced(t.right)) for t in rule.filters]
         if not values:
             return None
         more = [RuleVariable(f"constant{n}", value.type) for n, value in enumerate(values)]
         return Pattern(
             join,
-            replace(rule, variables=(*rule.variables, *more), atoms=tuple(atoms)),
+            replace(
+                rule,
+                variables=(*rule.variables, *more),
+                atoms=tuple(atoms),
+                filters=tuple(filters),
+            ),
             values,
         )
 

@@ -27,6 +27,8 @@ KINDS: dict[str, tuple[str, str]] = {
     "texts": ("y: number", '(y) :- s("t{n}", x), e(x, y).'),
     "both": ("x: number", '(x) :- s("t{n}", x), e({n}, x).'),
     "two rules": ("x: number", "(x) :- e({n}, x). {v}(x) :- e(x, y), e(y, {n})."),
+    "beyond": ("x: number", "(x) :- e({n}, x), e(x, y), y > {n}, {n} != x."),
+    "below": ("x: number, n: number", "(x, count()) :- e(x, y), y < {n}."),
     "computed": ("x: number", "(x + {n}) :- e({n}, x), x < 4."),
 }
 
