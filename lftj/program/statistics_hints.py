@@ -34,7 +34,7 @@ class Size(NamedTuple):
         return max(1.0, self.rows / max(1.0, prod(constants)))
 
     def combinations(self, args: Sequence[object], variables: Collection[int]) -> float:
-        """The combinations of values that an atom with these arguments has of some variables.
+        """The combinations of values of some variables that an atom with these arguments may have.
 
         A sample shows that values are repeated, and hardly how many there are if they are not.
         """
@@ -45,7 +45,7 @@ class Size(NamedTuple):
         values = [
             max(1.0, self.distinct[at], rows / max(1.0, self.crowds[at])) for at in columns.values()
         ]
-        return min(rows, prod(values))
+        return prod(values)
 
 
 NO_SIZE = Size(-1, (), ())

@@ -164,7 +164,8 @@ def _left(plan: RulePlan, relations: Relations, context: Context) -> float:
                 read, no = of(relations, atom.relation), of(relations, probe.relation)
                 if read and no and min(read.rows, no.rows) > 0:
                     values = read.combinations(atom.args, looked_up)
-                    share *= max(0.0, 1.0 - no.combinations(probe.args, looked_up) / values)
+                    found = min(no.matching(probe.args), no.combinations(probe.args, looked_up))
+                    share *= max(0.0, 1.0 - found / values)
                 break
     return share
 

@@ -95,7 +95,8 @@ def _rejected(
         size = _size(program, atom) if looked_up <= of_literal(atom) else None
         if no is not None and size is not None and size.matching(atom.args) >= VIEW:
             values = size.combinations(atom.args, looked_up)
-            if no.combinations(negated.args, looked_up) >= _REJECTED * values:
+            found = min(no.matching(negated.args), no.combinations(negated.args, looked_up))
+            if found >= _REJECTED * values:
                 return atom
     return None
 
