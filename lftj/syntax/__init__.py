@@ -11,7 +11,8 @@ from lftj.syntax import tree
 from lftj.syntax.attention import attending
 from lftj.syntax.builder import Predicate
 from lftj.syntax.conversion import to_term
+from lftj.syntax.depth import below
 from lftj.syntax.parser import parse
 from lftj.syntax.user_function import UserFunction
 
-__all__ = ["Predicate", "UserFunction", "attending", "parse", "to_term", "tree"]
+__all__ = ["Predicate", "UserFunction", "attending", "below", "parse", "to_term", "tree"]

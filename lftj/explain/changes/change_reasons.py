@@ -37,8 +37,7 @@ from lftj.proofs import (
     mentioned,
     value_of,
 )
-from lftj.syntax import tree
-from lftj.syntax.depth import below
+from lftj.syntax import below, tree
 
 if TYPE_CHECKING:
     from lftj.engine.live import Engine

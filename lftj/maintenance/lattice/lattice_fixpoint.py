@@ -208,7 +208,7 @@ class MonotoneFixpoint(Fixpoint[BestRows]):
         self.totals = {name: self.total(name) for name in self.kept}
 
     def _taken(self, name: str) -> TransientRelation:
-        """What is new or better of a relation."""
+        """The rows of a relation that are new or better."""
         rows, schema = self.rows[name], self._delta_schemas[name]
         packed, arena = rows.take_packed(), self.context.resources.arena
         if packed is not None:

@@ -68,7 +68,7 @@ class RowSet:
 
     @property
     def fresh(self) -> int:
-        """Those that were new since rows were taken last."""
+        """The rows that were new since rows were taken last."""
         return self._wide.fresh if self._wide is not None else self._fresh.count
 
     # ── adding ────────────────────────────────────────────────────────────────────────────────────

@@ -27,7 +27,7 @@ class WideRows:
 
     @property
     def fresh(self) -> int:
-        """Those that are new since they were taken last."""
+        """The rows that are new since they were taken last."""
         return self._table.fresh
 
     def add(self, rows: np.ndarray, picks: np.ndarray) -> None:
