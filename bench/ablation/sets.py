@@ -27,7 +27,7 @@ _RECURSION = frozenset(
 _RANKS = frozenset({"counting", "counting from nothing", "long chains"})
 _ROWS = frozenset({"rederivation"})
 _SEARCH = frozenset({"reachability"})
-_BEST = frozenset({"counting best values as they were", "counting best values", "improvement"})
+_BEST = frozenset({"counting best values", "improvement"})
 
 SETS: Mapping[str, frozenset[str]] = {
     "ranks": _RANKS,

@@ -20,7 +20,7 @@ _ALWAYS = 1e12
 """A share of an evaluation that no update ever takes."""
 _OPTIONAL = frozenset(each.name for each in STRATA if not each.needed)
 _COUNTS = {"counting", "counting from nothing"}
-_BEST = {"counting best values as they were", "counting best values", "improvement"}
+_BEST = {"counting best values", "improvement"}
 
 
 def _alone(*names: str, elastic: float = _ALWAYS) -> dict[str, Any]:

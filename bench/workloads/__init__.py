@@ -28,7 +28,6 @@ WORKLOADS: Mapping[str, Steps] = {
     "edges go": recursion.edges_go,
     "grid of roads": recursion.grid_of_roads,
     "roads close": recursion.roads_close,
-    "first road closes": recursion.first_road_closes,
     "roads open": recursion.roads_open,
 }
 """All workloads by name, as strategies and docs/strategies.md name them."""

@@ -130,16 +130,6 @@ def roads_close(ws: lftj.Workspace) -> Iterator[None]:
             tx.insert("road", [road])
 
 
-def first_road_closes(ws: lftj.Workspace) -> Iterator[None]:
-    """Shortest paths at the first road that closes."""
-    roads = _grid(200)
-    _load(ws, roads)
-    ws.add_rules(SHORTEST)
-    yield
-    with ws.transaction() as tx:
-        tx.delete("road", roads[:1])
-
-
 def roads_open(ws: lftj.Workspace) -> Iterator[None]:
     """Shortest paths, while shorter roads open."""
     roads = _grid(100)

@@ -33,8 +33,6 @@ class Why(Enum):
     """A row has more proofs than can be counted."""
     LONG_CHAIN = "long chain"
     """Iterations find few rows each and do not end."""
-    READY = "ready"
-    """Made the state that the next strategy starts from."""
     PASS = "pass"
     """Left nothing behind: as if it had not been asked."""
 

@@ -31,7 +31,6 @@ from lftj.maintenance.lattice.lattice_stratum import (
     BestUpdate,
     Improvement,
     ImprovementFromNothing,
-    ProvenBefore,
 )
 from lftj.maintenance.partition_evaluation import AffectedPartitions
 from lftj.maintenance.reachability.by_search import Reachability
@@ -41,7 +40,6 @@ from lftj.program.normal_form import RelationSchema, Stratum
 from lftj.program.stratification import Stratification
 
 BEST_VALUES: Sequence[type[Strategy[Followed]]] = (
-    ProvenBefore,
     BestUpdate,
     Improvement,
     ImprovementFromNothing,

@@ -13,7 +13,6 @@ STRATEGIES = {
     "row scan": "the rows of one relation are read as they lie",
     "star join": "partners of the rows of one large relation are looked up by their keys",
     "leapfrog triejoin": "all atoms are searched together, level by level",
-    "counting best values as they were": "proofs of the rows before the change are counted first",
     "counting best values": "iterations and proofs over the best values are updated",
     "improvement": "nothing may go, so it goes on from the best values there are",
     "improvement from nothing": "it iterates from nothing until no value improves",

@@ -102,9 +102,7 @@ class StratumChange:
     def note(self, exhausted: Exhausted) -> None:
         """Take notice of a strategy that gave up."""
         why = exhausted.why
-        if why is Why.READY:
-            self.proven = True
-        elif why is not Why.PASS:
+        if why is not Why.PASS:
             if why in _OUTCOMES and not self.gave_up(Why.LONG_CHAIN) and not self.proven:
                 self.outcome = _OUTCOMES[why]
             self.tried = exhausted
@@ -215,7 +213,7 @@ class StratumChange:
 
     def instead(self, kept: Kept) -> int:
         """The cost of evaluation from nothing, of the partitions that changed or of all."""
-        if not isinstance(kept, Uncounted) or not self.some_partitions:
+        if not isinstance(kept, Uncounted) or self.lattices or not self.some_partitions:
             return kept.work
         assert self.partitions is not None
         return int(self.partitions.share * (kept.work - kept.iterations)) + kept.iterations

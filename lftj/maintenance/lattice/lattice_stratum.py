@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from lftj.join.strategy import Cost, Exhausted, Strategy, Why
 from lftj.maintenance.cost.cost_model import ITERATION, OFFER, ROW_ALONE, STEP
 from lftj.maintenance.counting.counted_update import CountedUpdate, Update
+from lftj.maintenance.counting.rule_change import NO_CHANGE
 from lftj.maintenance.counting.stratum_change import Followed, StratumChange
 from lftj.maintenance.counting.stratum_state import UNCOUNTABLE, StratumState, Uncounted
 from lftj.storage.database import base_name
@@ -25,24 +26,6 @@ from lftj.storage.delta import Delta
 
 if TYPE_CHECKING:
     from lftj.maintenance.lattice.lattice_fixpoint import MonotoneFixpoint
-
-
-class BestUpdate(CountedUpdate):
-    """An update of a stratum whose proofs of best values are counted."""
-
-    name = "counting best values"
-    gate = "roads close"
-
-    def applies(self) -> bool:
-        """Tell whether proofs are counted, of these very best values."""
-        return self.counted and self.state.lattices == self.change.lattices
-
-    def begin(self) -> Update:
-        """The update of the counts."""
-        from lftj.maintenance.lattice.lattice_update import MonotoneUpdate
-
-        change = self.change
-        return MonotoneUpdate(self.state, change.rules, change.versions, change.context)
 
 
 class _OfBest(Strategy[Followed]):
@@ -110,28 +93,49 @@ class _OfBest(Strategy[Followed]):
         )
 
 
-class ProvenBefore(_OfBest):
-    """Counts of the proofs that rows had before the change, from which an update then starts: so
-    the rows are not found again to be counted.
+class BestUpdate(_OfBest, CountedUpdate):
+    """An update of a stratum whose proofs of best values are counted, or are at the first change
+    that may take rows away: the proofs that rows had before it, so they are not found again for
+    that.
     """
 
-    name = "counting best values as they were"
-    gate = "first road closes"
+    name = "counting best values"
+    gate = "roads close"
 
     def applies(self) -> bool:
-        """Tell whether rows may go that are not counted, by changes below and not of rules."""
-        rules, keeps = self.change.rule_change, self.change.keeps_counts
-        possible = isinstance(self.state, Uncounted) and keeps and rules is not None
-        return possible and not rules and not self.only_grows
+        """Tell whether proofs are counted, of these very best values, or rows may go that are not
+        counted, by changes below and not of rules.
+        """
+        change = self.change
+        if not isinstance(self.state, Uncounted | None):
+            return self.counted and self.state.lattices == change.lattices
+        possible = self.state is not None and change.keeps_counts
+        return possible and change.rule_change == NO_CHANGE and not self.only_grows
 
     def forecast(self) -> Cost:
-        """The cost is not bounded, and nothing is begun where an update would take too much."""
+        """The same; proofs, whose count has no bound, are not counted for what would take too
+        much.
+        """
         change, kept = self.change, self.state
-        too_much = change.below.hopeless(kept.work, kept.steps, change.context)
-        return Cost(worthwhile=not (too_much or change.hopeless(kept)))
+        counted = isinstance(kept, StratumState)
+        if not counted and change.below.hopeless(kept.work, kept.steps, change.context):
+            return Cost(worthwhile=False)
+        return super().forecast()
 
-    def run(self) -> Exhausted:
-        """The state of the rows before the change."""
+    def run(self) -> Followed | Exhausted:
+        """The stratum, updated from the counts that there are, or are made."""
+        if isinstance(self.state, Uncounted):
+            with self.change.context.budget.allow(None):
+                state = self._proven_before()
+            if state is None:
+                assert self.known is not None
+                spent, changes = UNCOUNTABLE.spent, UNCOUNTABLE.changes
+                return Exhausted(Why.PASS, replace(self.known, spent=spent, changes=changes))
+            self.state, self.change.proven = state, True
+        return super().run()
+
+    def _proven_before(self) -> StratumState | None:
+        """The state of the rows before the change; None where they cannot be counted."""
         from lftj.maintenance.lattice.lattice_update import prove
 
         change, old, known = self.change, self.change.versions.old, self.known
@@ -142,12 +146,17 @@ class ProvenBefore(_OfBest):
         try:
             state = prove(like, change.rules, rows, old, change.context, patient=change.patient)
         except OverflowError:
-            state = None
+            return None
         if state is None:
-            spent, changes = UNCOUNTABLE.spent, UNCOUNTABLE.changes
-            return Exhausted(Why.PASS, replace(known, spent=spent, changes=changes))
-        state = replace(state, work=known.work, spent=known.spent, changes=known.changes)
-        return Exhausted(Why.READY, state)
+            return None
+        return replace(state, work=known.work, spent=known.spent, changes=known.changes)
+
+    def begin(self) -> Update:
+        """The update of the counts."""
+        from lftj.maintenance.lattice.lattice_update import MonotoneUpdate
+
+        change = self.change
+        return MonotoneUpdate(self.state, change.rules, change.versions, change.context)
 
 
 class Improvement(_OfBest):
