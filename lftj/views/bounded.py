@@ -70,7 +70,7 @@ class Bounded:
         if not len(wanted[0]) or not tree.count:
             return no_rows(len(self.head))
         context.budget.spend(tree.count + len(wanted[0]))
-        first, last = self._within(*self._ends(wanted, tree.columns(range(self.width + 1))))
+        first, last = self._within(wanted, tree.columns(range(self.width + 1)))
         results, here = self._limited(last - first), first < last
         if self.value is not None:
             (values,) = tree.columns([self.value])
@@ -81,22 +81,19 @@ class Bounded:
                 results = self._checked(sums_between(values, first, last), here, wanted, context)
         return self._head_rows([(wanted, results, here)])
 
-    def _ends(self, wanted: Columns, among: Columns) -> tuple[np.ndarray, ...]:
-        """The positions in sorted rows at which the group of each asked row begins, the rows with
-        its bound begin and end, and the group ends.
+    def _within(self, wanted: Columns, among: Columns) -> tuple[np.ndarray, np.ndarray]:
+        """The range of positions in sorted rows of those in the group of each asked row that are on
+        the side of its bound.
         """
-        low, high = locate_ranges(wanted[: self.width + 1], among)
-        if not self.width:
-            return np.zeros_like(low), low, high, np.full_like(low, len(among[0]))
-        begin, end = locate_ranges(wanted[: self.width], among[: self.width])
-        return begin, low, high, end
-
-    def _within(
-        self, begin: np.ndarray, low: np.ndarray, high: np.ndarray, end: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """The range of the rows on the side of the bound."""
-        bound = high if self.side in _BEHIND else low
-        return (begin, bound) if self.side in BELOW else (bound, end)
+        below, asked = self.side in BELOW, len(wanted[0])
+        bound = locate_ranges(wanted[: self.width + 1], among)[self.side in _BEHIND]
+        edge = np.broadcast_to(np.int64(0 if below else len(among[0])), asked)
+        if self.width:
+            runs = equal_runs(wanted, self.width)
+            groups = [column.take(runs) for column in wanted[: self.width]]
+            edges = locate_ranges(groups, among[: self.width])[not below]
+            edge = np.repeat(edges, np.diff(np.append(runs, asked)))
+        return (edge, bound) if below else (bound, edge)
 
     # ── change ────────────────────────────────────────────────────────────────────────────────────
     def update(self, versions: Versions, context: Context) -> Delta:
@@ -298,14 +295,18 @@ class Bounded:
 
     def _head_rows(self, parts: Sequence[tuple[Columns, np.ndarray, np.ndarray]]) -> Columns:
         """The head rows of marked asked rows with their results, sorted."""
-        columns = [
-            np.concatenate(pieces)
-            for pieces in zip(
-                *([each[mask] for each in (*wanted, found)] for wanted, found, mask in parts),
-                strict=True,
-            )
-        ]
+        pieces = [_marked([*wanted, found], mask) for wanted, found, mask in parts if len(mask)]
+        if not pieces:
+            return no_rows(len(self.head))
+        columns = pieces[0]
+        if len(pieces) > 1:
+            columns = [np.concatenate(each) for each in zip(*pieces, strict=True)]
         return sort_rows([columns[place] for place in self.head])
+
+
+def _marked(rows: Columns, mask: np.ndarray) -> Columns:
+    """The marked rows of some."""
+    return rows if mask.all() else [column[mask] for column in rows]
 
 
 def _ranges(first: np.ndarray, end: np.ndarray) -> np.ndarray:
