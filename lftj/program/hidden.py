@@ -14,6 +14,7 @@ def source_of(name: str) -> int | None:
 
 PART = "part"
 ASKED = "ask"
+UNITED = "or"
 
 
 def of_aggregate(name: str) -> bool:
@@ -46,7 +47,7 @@ def only_input(name: str) -> bool:
 def explain_hidden(name: str) -> str:
     """The words for a hidden relation in terms of the rule it comes from."""
     kind = kind_of(name)
-    words = {"not": "`!( … )`", "or": "`( … ; … )`", "choice": "`choice(…)`"}
+    words = {"not": "`!( … )`", UNITED: "`( … ; … )`", "choice": "`choice(…)`"}
     if kind in IN_BRACES:
         return f"the aggregate `{kind}`"
     return words.get(kind, f"the functor `{kind}`")

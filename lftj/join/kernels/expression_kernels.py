@@ -15,6 +15,8 @@ from lftj.join.kernels.operation_kernels import (
     NULL,
     PUSH_BINDING,
     PUSH_CONSTANT,
+    SKIP,
+    SKIP_UNLESS,
     TEXT_LESS,
     compare,
     compare_text,
@@ -46,6 +48,11 @@ def compute(plan, state, code, bindings, stack, offsets, text):
                 operand if operation == PUSH_CONSTANT else load(state, bindings + operand),
             )
             code += 2
+            continue
+        if operation <= SKIP_UNLESS:
+            skipped = operation == SKIP or load(state, top) == 0
+            top -= operation - SKIP
+            code += 2 + (load(plan, code + 1) if skipped else 0)
             continue
         code += 1
         value = load(state, top)

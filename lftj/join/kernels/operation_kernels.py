@@ -72,6 +72,7 @@ def calendar_part(days, part):
 END_CODE = 0
 PUSH_CONSTANT = 1
 PUSH_BINDING = 2
+SKIP, SKIP_UNLESS = 3, 4  # code, by a number of words; where the value on top is 0, which goes
 
 ADD, SUBTRACT, MULTIPLY, DIVIDE, REMAINDER, POWER = 10, 11, 12, 13, 14, 15
 LEAST, GREATEST = 17, 18

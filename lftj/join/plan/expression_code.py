@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from lftj.functions import OPERATORS
+from lftj.functions.conditional import IF
 from lftj.functions.nulls import KEEP_NULL, NO_NULL
 from lftj.join.kernels import operation_kernels as code
 from lftj.join.kernels.layout_kernels import LAST_BIT
@@ -68,15 +69,33 @@ class ExpressionCode:
     def test(self, condition: Filter) -> int:
         """Add the code of a comparison, which gives 1 or 0; where it starts."""
         start = len(self.words)
-        self._emit(condition.left, 1)
-        self._emit(condition.right, 2)
-        operation = COMPARISONS[condition.operator]
-        if operation < code.LESS or is_null(condition.right):
-            pass
-        elif type_of(condition.left, self._plan.rule.variables).name == "str":
-            operation += code.TEXT_LESS - code.LESS
-        self.words += [operation, code.END_CODE]
+        self._compare(condition.operator, condition.left, condition.right, 1)
+        self.words.append(code.END_CODE)
         return start
+
+    def _compare(self, operator: str, left: Expression, right: Expression, depth: int) -> None:
+        self._emit(left, depth)
+        self._emit(right, depth + 1)
+        operation = COMPARISONS[operator]
+        if operation < code.LESS or is_null(right):
+            pass
+        elif type_of(left, self._plan.rule.variables).name == "str":
+            operation += code.TEXT_LESS - code.LESS
+        self.words.append(operation)
+
+    def _choose(
+        self, condition: Expression, one: Expression, other: Expression, depth: int
+    ) -> None:
+        """Add the code of a condition and of two values, of which one is skipped."""
+        self._emit(condition, depth)
+        self.words += [code.SKIP_UNLESS, 0]
+        first = len(self.words)
+        self._emit(one, depth)
+        self.words += [code.SKIP, 0]
+        second = len(self.words)
+        self.words[first - 1] = second - first
+        self._emit(other, depth)
+        self.words[second - 1] = len(self.words) - second
 
     def _emit(self, expression: Expression, depth: int) -> None:
         self.stack = max(self.stack, depth)
@@ -89,6 +108,12 @@ class ExpressionCode:
             self.words += [code.PUSH_BINDING, level]
         elif isinstance(expression, Value):
             self.words += [code.PUSH_CONSTANT, self.encode(expression)]
+        elif expression.operator == IF.name:
+            condition, one, other = expression.args
+            self._choose(condition, one, other, depth)
+        elif expression.operator in COMPARISONS:
+            left, right = expression.args
+            self._compare(expression.operator, left, right, depth)
         else:
             # one operand or two: normalisation nests min and max of several in pairs
             operand = type_of(expression.args[0], self._plan.rule.variables)

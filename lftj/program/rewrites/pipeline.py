@@ -35,6 +35,7 @@ from lftj.program.rewrites.aggregates import aggregates, counting
 from lftj.program.rewrites.choices import choices
 from lftj.program.rewrites.computed_keys import computed_keys
 from lftj.program.rewrites.conjunctive_rules import conjunctive_rules
+from lftj.program.rewrites.decided import decided
 from lftj.program.rewrites.disjunctions import alternatives, united
 from lftj.program.rewrites.functor_calls import functor_calls
 from lftj.program.rewrites.independent_parts import independent_parts
@@ -144,6 +145,12 @@ PASSES = (
         computed_arguments,
         "an atom is searched by variables and constants; what is computed is an equation",
         ULLMAN,
+    ),
+    Pass(
+        "decided disjunctions",
+        decided,
+        "where one branch holds, whatever the values, the disjunction is an expression",
+        "McCarthy, Recursive Functions of Symbolic Expressions, 1960",
     ),
     Pass(
         "disjunctions",

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from lftj.errors import DeclarationError, Span
 from lftj.functions import functor_named
-from lftj.program.bindings import Variables, bound_by, of_expressions, shared
+from lftj.program.bindings import Variables, bound_by, of_expressions, relations_of, shared
 from lftj.program.checked import (
     Block,
     CheckedAggregate,
@@ -30,6 +30,7 @@ from lftj.program.checked import (
     CheckedRule,
     FunctorCall,
 )
+from lftj.program.hidden import UNITED, kind_of
 from lftj.program.normal_form import (
     Apply,
     Expression,
@@ -48,6 +49,11 @@ from lftj.types.sources import HiddenName
 
 MOST_ALTERNATIVES = 4096
 """Combinations of disjunction branches that one rule may have."""
+
+_FEW = 8
+"""Combinations of branches up to which a body is made of each. Beyond, disjunctions are hidden
+relations, whose bodies are as many as their branches together.
+"""
 
 HeadTerm = Expression | CheckedHeadAggregate
 Domains = tuple[tuple[int, ...], ...]
@@ -124,12 +130,15 @@ class Definition:
 
 
 class Current(NamedTuple):
-    """The body that is rewritten now: its plain literals, and the nested ones."""
+    """The body that is rewritten now: its plain literals, and the nested ones. `multiplies`: its
+    disjunctions would make many bodies of it.
+    """
 
     definition: Definition
     body: Body
     conjunct: Conjunct
     nested: list[CheckedLiteral]
+    multiplies: bool
 
     def next(self) -> CheckedLiteral:
         """The literal to rewrite now.
@@ -140,7 +149,7 @@ class Current(NamedTuple):
         """
         for literal in self.nested:
             if isinstance(literal, CheckedDisjunction) and (
-                not self.definition.single or len(literal.branches) == 1
+                len(literal.branches) <= 1 or not (self.definition.single or self.multiplies)
             ):
                 return literal
         bound = self.conjunct.bound()
@@ -238,7 +247,10 @@ class RuleProgram:
         definition = self.top
         if definition is None or not definition.waiting:
             return None
-        return Current(definition, definition.waiting[0], *definition.waiting[0].sorted())
+        conjunct, nested = definition.waiting[0].sorted()
+        literals = (*nested, *conjunct.positive)
+        multiplies = _combinations(literals) > _FEW and not relations_of(literals) & self.cyclic
+        return Current(definition, definition.waiting[0], conjunct, nested, multiplies)
 
     @cached_property
     def next(self) -> CheckedLiteral | None:
@@ -323,6 +335,19 @@ class Copied:
         if self._draft is None:
             self._draft = self.program.copy()
         return self._draft
+
+
+def _combinations(literals: Iterable[CheckedLiteral]) -> int:
+    """The bodies that disjunctions would make of one; those that are hidden relations by now have
+    been two each.
+    """
+    found = 1
+    for each in literals:
+        if isinstance(each, CheckedDisjunction):
+            found *= sum(_combinations(branch.literals) for branch in each.branches)
+        elif isinstance(each, CheckedAtom) and kind_of(each.relation) == UNITED:
+            found *= 2
+    return found
 
 
 def _turn(literal: CheckedLiteral) -> int:

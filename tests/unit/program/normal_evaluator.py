@@ -115,7 +115,12 @@ def value_of(expression: Expression, env: Env) -> object:
         return env[expression.variable]
     if isinstance(expression, Value):
         return expression.value
+    if expression.operator == "if":
+        condition, one, other = expression.args
+        return value_of(one if value_of(condition, env) else other, env)
     args = tuple(value_of(arg, env) for arg in expression.args)
+    if expression.operator in ("=", "!=", "<", "<=", ">", ">="):
+        return int(arithmetic.holds(expression.operator, *args))
     if expression.operator == "mirror":
         (value,) = args
         return value.value if isinstance(value, Mirrored) else Mirrored(value)

@@ -270,15 +270,22 @@ def test_aggregate_terms_carry_their_results_type():
     assert str(term.type) == "decimal(18,2)"
 
 
-def test_too_many_alternatives_are_refused():
+def test_too_many_alternatives_are_refused_in_a_cycle():
     text = (
-        "h1(x) :- b(x), "
+        "h1(x) :- h1(x), "
         + ", ".join(f"(a(x, {number}) ; e(x, {number}))" for number in range(13))
         + "."
     )
     with pytest.raises(ProgramErrors) as caught:
         program(text)
     assert [error.code for error in caught.value.errors] == ["E166"]
+
+
+def test_elsewhere_disjunctions_that_would_multiply_are_relations():
+    text = "h1(x) :- b(x), " + ", ".join(
+        f"(a(x, {number}) ; e(x, {number}))" for number in range(13)
+    )
+    assert len(normal(f"{text}.")) == 27
 
 
 def test_the_same_disjunctions_under_an_aggregate_are_fine():

@@ -23,6 +23,7 @@ FIRES = {
     "heads": "h1(x), h1(y) :- a(x, y).",
     "negated tests": "h1(x) :- b(x), !(x < 2).",
     "computed arguments": "h1(x) :- b(x), a(x, x + 1).",
+    "decided disjunctions": "h2(x, z) :- b(x), (x > 1, z = x ; x <= 1, z = 0).",
     "disjunctions": "h1(x) :- b(x), (a(x, _) ; e(x, _)).",
     "united disjunctions": "h2(x, count()) :- b(x), (a(x, y) ; e(x, y)).",
     "negated computations": 'hs(t) :- s(_, t), !(contains("y", t)).',
