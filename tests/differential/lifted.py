@@ -22,6 +22,7 @@ from lftj.program.schema import key_names
 from lftj.program.stratification import StratifiedProgram
 from lftj.proofs.functors import FUNCTORS
 from lftj.syntax import tree
+from lftj.syntax.conditionals import without_conditionals
 from lftj.types import INT
 from tests.differential.mirrored_values import mirrored
 from tests.reference.trees import atom, call, compare, rule, without
@@ -73,7 +74,8 @@ def _rule(normal: NormalRule) -> tree.Rule:
         compare(_term(each.left, names), each.operator, _term(each.right, names))
         for each in normal.filters
     ]
-    return rule(atom(normal.relation, *(_head(term, names) for term in normal.head)), *literals)
+    made = rule(atom(normal.relation, *(_head(term, names) for term in normal.head)), *literals)
+    return without_conditionals(made)
 
 
 def _head(term: Ref | AggregateTerm, names: _Names) -> tree.Term:
@@ -120,5 +122,16 @@ def _term(expression: Expression, names: _Names) -> tree.Term:
             return tree.Call(
                 "mirror", (_term(arg, names), tree.Constant(str(type_)), tree.Constant(back))
             )
+        case Apply(operator="if", args=(condition, one, other)):
+            body = tree.Body((_condition(condition, names),))
+            return tree.Conditional("if", (_term(one, names), _term(other, names)), body)
         case Apply(operator=operator, args=args):
             return tree.Call(operator, tuple(_terms(args, names)))
+
+
+def _condition(expression: Expression, names: _Names) -> tree.Literal:
+    """What an expression that is 1 or 0 says."""
+    match expression:
+        case Apply(operator="=" | "!=" | "<" | "<=" | ">" | ">=" as operator, args=(left, right)):
+            return compare(_term(left, names), operator, _term(right, names))
+    return compare(_term(expression, names), "=", 1)
