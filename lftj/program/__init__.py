@@ -6,7 +6,7 @@ stratification.
 from __future__ import annotations
 
 from lftj.program.arithmetic import evaluate, may_fail
-from lftj.program.bindings import NONE, bound_by, of_expressions, of_literal
+from lftj.program.bindings import NONE, bound_by, of_expressions, of_literal, shared
 from lftj.program.checked import (
     Block,
     CheckedAggregate,
@@ -103,6 +103,7 @@ __all__ = [
     "relation_data",
     "relation_schema_of",
     "rename_apart",
+    "shared",
     "source_of",
     "term_names",
     "type_of",

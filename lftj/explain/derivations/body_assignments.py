@@ -8,17 +8,20 @@ aggregates are decided for each assignment, whose results may be what another se
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import product
+from math import prod
 
-from lftj.explain.derivations.conjunction_search import Search
+from lftj.errors import ValueRangeError, ValueTypeError
+from lftj.explain.derivations.conjunction_search import Rows, Search
 from lftj.explain.derivations.conjunction_steps import (
     AggregateStep,
     FunctorStep,
     NegationStep,
     SearchStep,
 )
+from lftj.explain.derivations.version import Version
 from lftj.explain.derivations.ways import Branches, Step, Way
 from lftj.program import (
     Apply,
@@ -36,20 +39,69 @@ from lftj.program import (
     bound_by,
     of_expressions,
     of_literal,
+    shared,
 )
 from lftj.program.rewrites import Conjunct
+
+Branch = tuple[Branches, list[CheckedLiteral]]
+"""A conjunction, with the branches that it takes."""
+Holds = Callable[[Sequence[CheckedLiteral]], bool]
+"""A test of whether a conjunction has an assignment."""
+_FEW = 8
+"""Conjunctions up to which each is searched."""
 
 
 def alternatives(
     literals: Sequence[CheckedLiteral],
-) -> Iterator[tuple[Branches, list[CheckedLiteral]]]:
+) -> Iterator[Branch]:
     """The conjunctions that a body stands for, each with the branches that it takes."""
-    for chosen in product(*(_ways(literal) for literal in literals)):
+    yield from _combined(list(map(_ways, literals)))
+
+
+def are_many(literals: Sequence[CheckedLiteral]) -> bool:
+    """Test for a body that stands for more conjunctions than are searched one by one."""
+    return prod(len(_ways(literal)) for literal in literals) > _FEW
+
+
+def likely_alternatives(
+    literals: Sequence[CheckedLiteral], holds: Holds, *, failing: bool = False
+) -> Iterator[Branch]:
+    """The same; where there would be many, of branches that hold with what else is known to. Where
+    none of a disjunction does, that is all; with `failing`, the ways through the first such one.
+    """
+    ways = list(map(_ways, literals))
+    if are_many(literals):
+        known = [literal for (_, some), *others in ways if not others for literal in some]
+        lost = False
+        for place, some in enumerate(ways):
+            if len(some) > 1:
+                ways[place] = [each for each in some if holds([*known, *each[1]])]
+                if not ways[place] and failing:
+                    ways[place] = some[:1] if lost else some
+                    lost = True
+                elif len(ways[place]) == 1:
+                    known += ways[place][0][1]
+    yield from _combined(ways)
+
+
+def _combined(ways: Sequence[Sequence[Branch]]) -> Iterator[Branch]:
+    for chosen in product(*ways):
         branches = tuple(branch for taken, _ in chosen for branch in taken)
         yield branches, [each for _, some in chosen for each in some]
 
 
-def _ways(literal: CheckedLiteral) -> list[tuple[Branches, list[CheckedLiteral]]]:
+def _is_closed(literals: Sequence[CheckedLiteral], given: Collection[int]) -> bool:
+    """Test that nothing but the given variables is asked of other literals."""
+    asked = (
+        shared(each)
+        if isinstance(each, CheckedNegation | CheckedAggregate | CheckedDisjunction)
+        else of_literal(each)
+        for each in literals
+    )
+    return frozenset[int]().union(*asked) <= bound_by(literals, frozenset(given))
+
+
+def _ways(literal: CheckedLiteral) -> list[Branch]:
     if not isinstance(literal, CheckedDisjunction):
         return [((), [literal])]
     return [
@@ -154,6 +206,30 @@ class Conjunction(Way):
     def of_aggregate(self, literal: CheckedAggregate) -> list[Conjunction]:
         """See `Way`."""
         return self.inside(literal.block)
+
+
+def satisfiable(
+    variables: list[RuleVariable],
+    given: tuple[int, ...],
+    ties: Sequence[CheckedLiteral],
+    version: Version,
+    rows: Rows,
+) -> Holds:
+    """A test of whether a conjunction has an assignment, with more literals and rows of given
+    values. One that needs what others bind, or fails to have a value, may have one.
+    """
+
+    def holds(some: Sequence[CheckedLiteral]) -> bool:
+        literals = [*some, *ties]
+        if not _is_closed(literals, given):
+            return True
+        try:
+            found = Conjunction(literals, variables, given).run(version, rows)
+            return any(piece.shape[1] for piece in found)
+        except (ValueRangeError, ValueTypeError):
+            return True
+
+    return holds
 
 
 def _as_test(literal: CheckedLiteral) -> CheckedLiteral:

@@ -8,7 +8,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from lftj.explain.derivations.body_assignments import Conjunction, alternatives
+from lftj.explain.derivations.body_assignments import (
+    Conjunction,
+    alternatives,
+    are_many,
+    likely_alternatives,
+    satisfiable,
+)
+from lftj.explain.derivations.conjunction_search import Rows
 from lftj.explain.derivations.conjunction_steps import group_of, tuples
 from lftj.explain.derivations.groups import Gathered, gathered, most_of, weighed
 from lftj.explain.derivations.values import plain_value
@@ -90,6 +97,7 @@ class HeadSearch:
         """All heads of a relation that several rules add up, each as a sum."""
         self.sums: tuple[int, str] = (0, "sum")
         """The column in which they add up, and the aggregate."""
+        self._made: dict[tuple[int, ...], list[Conjunction]] = {}
         single = len(self.aggregates) == 1 and self.aggregates[0].function in EXTREMES
         self.extreme = self.aggregates[0] if single else None
         self.columns = [
@@ -106,28 +114,21 @@ class HeadSearch:
         names = direct_names((*renamed.body.literals, *renamed.heads))
         return [place for place, each in enumerate(self.rule.variables) if each.name in names]
 
-    @cached_property
-    def ways(self) -> list[Conjunction]:
-        """The conjunctions whose assignments derive a row; of one `min` or `max` those that attain
-        the value.
-        """
-        columns = range(len(self.head.args)) if self.extreme else self.columns
-        return self._ways(list(columns))
-
-    @cached_property
-    def groups(self) -> list[Conjunction]:
-        """The conjunctions whose assignments are the group of an aggregated row."""
-        return self._ways(self.columns)
-
-    def _ways(self, columns: Sequence[int]) -> list[Conjunction]:
+    def _ways(self, columns: Sequence[int], rows: Rows) -> list[Conjunction]:
+        """The conjunctions whose assignments derive rows with these values in some columns."""
         given, equations = self.equated_columns
         known = tuple(given[place] for place in columns)
-        return [
-            Conjunction(
-                (*some, *(equations[place] for place in columns)), self.variables, known, branches
-            )
-            for branches, some in alternatives(self.plain)
-        ]
+        if known not in self._made:
+            ties = [equations[place] for place in columns]
+            holds = satisfiable(self.variables, known, ties, self._version, rows)
+            ways = [
+                Conjunction((*some, *ties), self.variables, known, branches)
+                for branches, some in likely_alternatives(self.plain, holds)
+            ]
+            if are_many(self.plain):
+                return ways
+            self._made[known] = ways
+        return self._made[known]
 
     @cached_property
     def equated_columns(self) -> tuple[list[int], list[CheckedLiteral]]:
@@ -144,6 +145,17 @@ class HeadSearch:
             else:
                 equations.append(CheckedNegation(Block((CheckedDisjunction(()),))))
         return given, equations
+
+    def attempts(self, row: Codes) -> Iterator[list[CheckedLiteral]]:
+        """The conjunctions that may derive a row, or show best why none does."""
+        given, equations = self.equated_columns
+        columns = range(len(row)) if self.extreme else self.columns
+        known = tuple(given[place] for place in columns)
+        begin = matrix([tuple(row[place] for place in columns)], len(known))
+        ties = [equations[place] for place in columns]
+        holds = satisfiable(self.variables, known, ties, self._version, begin)
+        for _, literals in likely_alternatives(self.plain, holds, failing=True):
+            yield literals
 
     def alike(self, row: Codes, domain: Sequence[int]) -> Iterator[Codes]:
         """The rows that this head derives, whether chosen or not, which agree with a row on some
@@ -245,7 +257,8 @@ class HeadSearch:
                     yield row, found
             return
         begin = matrix(rows, len(self.head.args))
-        for way in self.ways:
+        columns = range(len(self.head.args)) if self.extreme else self.columns
+        for way in self._ways(columns, begin):
             for piece in way.run(self._version, begin):
                 for values in tuples(piece):
                     row = values[: len(way.given)]
@@ -291,7 +304,7 @@ class HeadSearch:
     def group(self, row: Codes) -> Gathered:
         """The assignments of the group of an aggregated row."""
         key = matrix([tuple(row[place] for place in self.columns)], len(self.columns))
-        return gathered(self.groups, self._version, lambda _: key)
+        return gathered(self._ways(self.columns, key), self._version, lambda _: key)
 
     def size(self, row: Codes) -> int:
         """Number of assignments of the group of an aggregated row."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from lftj.explain.derivations.body_assignments import Conjunction, alternatives
+from lftj.explain.derivations.body_assignments import Conjunction
 from lftj.explain.derivations.derivations import Goal, HeadSearch, Rules, goal_of
 from lftj.explain.derivations.literals import (
     FAILURES,
@@ -44,7 +44,7 @@ class Attempts:
     def of(self, goal: Goal) -> Iterator[Attempt]:
         """One attempt for each rule, head and way through disjunctions."""
         for head in self._rules.of(goal.relation):
-            for _, literals in alternatives(head.plain):
+            for literals in head.attempts(goal.row):
                 yield self._attempt(head, literals, goal)
 
     def _attempt(self, head: HeadSearch, literals: list[CheckedLiteral], goal: Goal) -> Attempt:

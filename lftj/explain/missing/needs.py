@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import combinations, product
 from typing import NamedTuple
 
-from lftj.explain.derivations.body_assignments import Conjunction, alternatives
+from lftj.explain.derivations.body_assignments import Conjunction
 from lftj.explain.derivations.derivations import Goal, HeadSearch, Rules, goal_of, premises_of
 from lftj.explain.derivations.literals import FAILURES, first_of, matches, partly, ready, rows_with
 from lftj.explain.derivations.version import Version, matrix
@@ -92,7 +92,7 @@ class RuleNeeds:
         if key not in self._needs:
             found: dict[Needs, None] = {}
             for head in self._rules.of(goal.relation):
-                for _, literals in alternatives(head.plain):
+                for literals in head.attempts(goal.row):
                     some = self._of_rule(head, literals, goal, constants)
                     found.update(dict.fromkeys(some))
             self._needs[key] = sorted(found, key=lambda needs: len(needs.come) + len(needs.go))
