@@ -130,7 +130,7 @@ def _term(expression: Expression, names: _Names) -> tree.Term:
 
 
 def _condition(expression: Expression, names: _Names) -> tree.Literal:
-    """What an expression that is 1 or 0 says."""
+    """The statement of an expression that is 1 or 0."""
     match expression:
         case Apply(operator="=" | "!=" | "<" | "<=" | ">" | ">=" as operator, args=(left, right)):
             return compare(_term(left, names), operator, _term(right, names))

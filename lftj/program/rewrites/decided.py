@@ -208,7 +208,7 @@ class _Reading:
         return Filter("=", Ref(result), found[result])
 
     def _value(self, branches: Iterable[list[_Condition]], result: int) -> Expression | None:
-        """What the branches say that a variable is, where one of them holds whatever it is."""
+        """The value that the branches give a variable, where one of them holds whatever it is."""
         cases: list[tuple[_Condition, Expression]] = []
         for each in branches:
             if (case := _with_value(each, result)) is None:
@@ -290,7 +290,7 @@ def _defined(parts: Iterable[_Condition]) -> dict[int, None]:
 
 
 def _with_value(parts: list[_Condition], result: int) -> tuple[_Condition, Expression] | None:
-    """What a branch asks for, and the value that it gives the result; None where it asks for
+    """The conditions of a branch, and the value that it gives the result; None where it asks for
     something of the result.
     """
     for place, part in enumerate(parts):

@@ -77,8 +77,8 @@ def _may_fail(block: Block) -> bool:
 
 
 def _around(conjunct: Conjunct) -> list[CheckedLiteral]:
-    """What a conjunction says, so that nothing is computed for what it rejects; without other
-    disjunctions, each of which would read all before it.
+    """The conditions of a conjunction, so that nothing is computed for what it rejects; without
+    other disjunctions, each of which would read all before it.
     """
     positive = [
         each
