@@ -2,7 +2,8 @@
 """Columns of text, as files have them, to codes of any type.
 
 Numbers may have blanks around them and a leading plus; strings are taken as they are. Written
-forms: `true false 1 0`, `2013-01-31`, `2013-01-31 23:59:59.123456` (or with a `T`), `inf -inf`.
+forms: `true false 1 0`, `2013-01-31`, `2013-01-31 23:59:59.123456` (or with a `T`), `inf -inf`. A
+zone behind a time, `Z` or `+01:00`, makes it one of UTC.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ import pyarrow as pa
 from lftj.errors import LftjError, ValueRangeError, ValueTypeError
 from lftj.frames.arrow_columns import code_arrow, first_failing
 from lftj.frames.frame import CodedColumn, Target
-from lftj.types import INT64_MAX, INT64_MIN, Type, code_of, code_range
+from lftj.frames.parquet import INSTANT
+from lftj.types import INT64_MAX, INT64_MIN, TIMESTAMP, Type, code_of, code_range
 from lftj.types import arrow_compute as pc
 from lftj.types.arrow_arrays import arrow_array, arrow_scalar, numpy_array
 
@@ -28,9 +30,10 @@ _HINTS = {
     "decimal": "write numbers as -1.50, or declare the column str",
     "bool": "write true or false",
     "date": "write dates as 2013-01-31",
-    "timestamp": "write timestamps as 2013-01-31 23:59:59.123456, without a time zone",
+    "timestamp": "write timestamps as 2013-01-31 23:59:59.123456, or with a zone, +01:00",
 }
 _PREFIXED = re.compile(r"\s*([+-]?)(?:0[xX]([0-9a-fA-F]+)|0[bB]([01]+))\s*")
+_ZONED = r":\d\d(\.\d+)?\s*(Z|[+-]\d\d(:?\d\d)?)$"
 _WORDS_FOR_NULL = {"na", "n/a", "null", "none", "nil", "\\n", "<na>"}
 
 
@@ -105,6 +108,8 @@ def _parse(strings: Any, type: Type) -> Any:
     """As Arrow casts text, less what it does silently: hexadecimal numbers wrap around there, and
     great floats become infinite.
     """
+    if type.name == "timestamp":
+        return _moments(strings)
     parsed = pc.cast(strings, type.arrow)
     if type.name == "int" and pc.any(pc.match_substring(strings, "x", ignore_case=True)).as_py():
         raise pa.ArrowInvalid("hexadecimal")
@@ -118,6 +123,18 @@ def _parse(strings: Any, type: Type) -> Any:
         ):
             raise pa.ArrowInvalid("out of range")
     return parsed
+
+
+def _moments(strings: Any) -> Any:
+    """Dates and times; those with a zone in UTC."""
+    try:
+        return pc.cast(strings, TIMESTAMP.arrow)
+    except pa.ArrowInvalid:
+        zoned = pc.match_substring_regex(strings, _ZONED)
+        missing = pa.nulls(1, strings.type)[0]
+        instants = pc.cast(pc.if_else(zoned, strings, missing), INSTANT)
+        others = pc.cast(pc.if_else(zoned, missing, strings), TIMESTAMP.arrow)
+        return pc.if_else(zoned, pc.cast(instants, TIMESTAMP.arrow), others)
 
 
 def _error_of(text: str, type: Type, empty_is_null: bool) -> LftjError:

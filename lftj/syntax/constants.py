@@ -12,7 +12,7 @@ import re
 
 from lftj.errors import LftjError, NullValueError, ParseError, Span, ValueRangeError, ValueTypeError
 from lftj.syntax.tree import LiteralValue
-from lftj.types import Unsigned, plain
+from lftj.types import Unsigned, in_utc, plain
 
 INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
 _ESCAPES = {
@@ -193,9 +193,8 @@ def check_value(value: object) -> LiteralValue:
             return value
         case float():
             return _finite(value)
-        case datetime.datetime() if value.tzinfo is not None:
-            hint = "convert it to UTC and drop the zone: .replace(tzinfo=None)"
-            raise ValueTypeError(f"the timestamp {value} has a time zone", hint=hint)
+        case datetime.datetime():
+            return in_utc(value)
         case decimal.Decimal() if not value.is_finite():
             raise NullValueError(f"the decimal {value} is not a number", code="E201")
         case datetime.date() | decimal.Decimal():

@@ -9,12 +9,13 @@
 | `str` | `str` | number in the dictionary (order of arrival, not of the alphabet) |
 | `bool` | `bool` | 0 or 1 |
 | `date` | `datetime.date` | days since 1970-01-01 |
-| `timestamp` | `datetime.datetime` | microseconds since 1970-01-01T00:00:00, no time zone |
+| `timestamp` | `datetime.datetime` | microseconds since 1970-01-01T00:00:00 |
 | `decimal(p, s)` | `decimal.Decimal` | the value times 10ˢ, fewer than 10ᵖ in size; p ≤ 18 |
 
 An optional type, as `int | None`, has one code more for NULL: the least int64, for every type.
-Codes order as their values do, for every type but `str`. Nothing is converted silently: a value
-that does not fit exactly is an error.
+A `datetime` with a zone is an instant, and its date and time are those of UTC; one without a zone
+is taken as it is. Codes order as their values do, for every type but `str`. Nothing else is
+converted: a value that does not fit exactly is an error.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from lftj.types.codes import (
     encode_scalar,
     float_text,
     floats_to_codes,
+    in_utc,
     lookup_scalar,
     null_hint,
     plain,
@@ -95,6 +97,7 @@ __all__ = [
     "float_text",
     "floats_to_codes",
     "in_role",
+    "in_utc",
     "is_hidden",
     "lineage",
     "lookup_scalar",

@@ -256,19 +256,24 @@ def _exact_float(value: int) -> float:
 
 
 def _timestamp_code(value: datetime.datetime) -> int:
-    if value.tzinfo is not None:
-        hint = (
-            "convert to one zone and drop it: "
-            "value.astimezone(datetime.timezone.utc).replace(tzinfo=None)"
-        )
-        raise ValueTypeError(
-            f"timestamps have no time zone, found {value.isoformat()!r}", hint=hint
-        )
     if getattr(value, "nanosecond", 0):  # pandas.Timestamp
         raise ValueTypeError(
             f"timestamps hold microseconds, found {value}", hint='round it first: value.round("us")'
         )
-    return (value - _EPOCH) // _MICROSECOND
+    return (in_utc(value) - _EPOCH) // _MICROSECOND
+
+
+def in_utc(value: datetime.datetime) -> datetime.datetime:
+    """The date and time in UTC of an instant, which is a timestamp with a zone; any other as it is.
+    Raises ValueRangeError where that is before the year 1 or after 9999.
+    """
+    if value.utcoffset() is None:
+        return value
+    try:
+        return value.astimezone(datetime.UTC).replace(tzinfo=None)
+    except OverflowError:
+        message = f"{value.isoformat()} is outside the years 1 to 9999 in UTC"
+        raise ValueRangeError(message) from None
 
 
 def _decimal_code(type: Type, value: python_decimal.Decimal) -> int:

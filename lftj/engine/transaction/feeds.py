@@ -295,10 +295,7 @@ def _converted(type: Type, value: Any) -> Any:
             return datetime.date.fromisoformat(value)
         return _DAY + datetime.timedelta(days=value)
     if type.name == "timestamp" and isinstance(value, str):
-        moment = datetime.datetime.fromisoformat(value)
-        if moment.tzinfo is not None:
-            moment = moment.astimezone(datetime.UTC).replace(tzinfo=None)
-        return moment
+        return datetime.datetime.fromisoformat(value)
     if type.name == "timestamp" and isinstance(value, int):
         micro = value if abs(value) >= 10**14 else 1000 * value
         return _SECOND + datetime.timedelta(microseconds=micro)

@@ -189,10 +189,10 @@ REFUSED = [
     ),
     (
         [("t", TIMESTAMP)],
-        "t\n2013-01-31T00:00:00Z\n",
+        "t\n2013-01-31T00:00:00Y\n",
         'error[E210]: x.csv, line 2, column "t": expected timestamp, found '
-        "'2013-01-31T00:00:00Z'\n"
-        "  help: write timestamps as 2013-01-31 23:59:59.123456, without a time zone",
+        "'2013-01-31T00:00:00Y'\n"
+        "  help: write timestamps as 2013-01-31 23:59:59.123456, or with a zone, +01:00",
     ),
     (
         [("b", BOOL)],

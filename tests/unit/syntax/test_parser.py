@@ -176,6 +176,7 @@ def test_operators_bind_as_in_souffle(loose: str, tight: str):
         (r'"a\"b\\\n\t"', 'a"b\\\n\t'),
         ('date("2013-01-31")', datetime.date(2013, 1, 31)),
         ('timestamp("2013-01-31 12:00:00")', datetime.datetime(2013, 1, 31, 12)),
+        ('timestamp("2013-01-31T12:00:00+01:00")', datetime.datetime(2013, 1, 31, 11)),
         ('decimal("1.50")', decimal.Decimal("1.50")),
     ],
 )
