@@ -59,6 +59,8 @@ def doubts(
         if any(call.function in _OF_ALL for call, _ in aggregates):
             makers = makers or _Makers(others, relations)
             yield from _sums_of_different(rule, aggregates, makers)
+        if any(call.function in COUNTS and len(body.literals) > 1 for call, body in aggregates):
+            yield from _before_nothing(rule.body.literals, (), relations)
 
 
 # ── variables that occur once ─────────────────────────────────────────────────────────────────────
@@ -217,6 +219,77 @@ def _determined(body: tree.Body, kept: set[str]) -> set[str]:
                 if isinstance(side, tree.Variable) and set(_names([other])) <= known:
                     known.add(side.name)
     return known
+
+
+# ── bounds of NULL ────────────────────────────────────────────────────────────────────────────────
+_BOUNDS = ("<", "<=", ">", ">=")
+
+
+def _before_nothing(
+    literals: Sequence[tree.Literal],
+    around: tuple[tree.Literal, ...],
+    relations: Mapping[str, RelationSchema],
+) -> Iterator[Doubt]:
+    """Counts of rows before or behind a value that may be NULL, of which there are none, so that
+    the row is among the first.
+    """
+    for literal in literals:
+        others = (*around, *(each for each in literals if each is not literal))
+        if isinstance(literal, tree.Disjunction):
+            for branch in literal.branches:
+                yield from _before_nothing(branch.literals, others, relations)
+        elif isinstance(literal, tree.Comparison):
+            for call in below(literal):
+                if isinstance(call, tree.Aggregate) and call.function in COUNTS:
+                    yield from _null_bounds(call, others, relations)
+
+
+def _null_bounds(
+    call: tree.Aggregate, others: Sequence[tree.Literal], relations: Mapping[str, RelationSchema]
+) -> Iterator[Doubt]:
+    atoms = [each for each in others if isinstance(each, tree.Atom)]
+    outside = set(_names(atoms))
+    own = set(_names([each for each in call.body.literals if isinstance(each, tree.Atom)]))
+    for bound in call.body.literals:
+        if isinstance(bound, tree.Comparison) and bound.operator in _BOUNDS:
+            sides = bound.left, bound.right
+            for side, other in (sides, sides[::-1]):
+                if (
+                    isinstance(side, tree.Variable)
+                    and isinstance(other, tree.Variable)
+                    and side.name in outside - own
+                    and other.name in own - outside
+                    and _has_null(side.name, atoms, others, relations)
+                ):
+                    yield _of_null(bound, side.name)
+
+
+def _has_null(
+    name: str,
+    atoms: Sequence[tree.Atom],
+    others: Sequence[tree.Literal],
+    relations: Mapping[str, RelationSchema],
+) -> bool:
+    """Test for a variable of one optional column, of which no condition asks anything. Any other
+    literal that has it leaves NULL out, or was written with NULL in mind.
+    """
+    if sum(name in _names([each]) for each in others) != 1:
+        return False
+    for atom in atoms:
+        schema = relations.get(atom.relation)
+        if schema is not None and len(schema.columns) == len(atom.terms):
+            pairs = zip(atom.terms, schema.columns, strict=True)
+            found = [column[1] for term, column in pairs if name in _names([term])]
+            if found:
+                return len(found) == 1 and found[0].optional
+    return False
+
+
+def _of_null(bound: tree.Comparison, name: str) -> Doubt:
+    message = f"`{name}` may be NULL, and no row is before NULL or behind it: the count is 0 then"
+    return Doubt(
+        bound, message, f"write !is_null({name}) outside the braces, or coalesce({name}, …)"
+    )
 
 
 # ── nodes ─────────────────────────────────────────────────────────────────────────────────────────

@@ -339,3 +339,35 @@ def test_rules_that_lose_rows_are_warned_of_when_they_are_added() -> None:
         ws.program("n(c, k) :- o(_, c, _), k = sum d : { p(c, d) }.", name="totals")
     with pytest.warns(RuntimeWarning, match=r"count_distinct\(d\) counts the different ones"):
         ws.add_rules(".decl m(c: number, k: number) m(c, count()) :- o(_, c, d).")
+
+
+BOUNDS = """
+.decl sale(shop: symbol, day: number, amount: number?)
+.decl best(shop: symbol, day: number)
+"""
+TWO_BEST = "count : { sale(s, _, b), b > a } < 2"
+
+
+@pytest.mark.parametrize(
+    ("body", "doubted"),
+    [
+        (f"sale(s, d, a), {TWO_BEST}", True),
+        ("sale(s, x, a), d = 1 + count : { sale(s, _, b), a < b }, d <= x", True),
+        (f"sale(s, _, _), (sale(s, d, a), {TWO_BEST} ; sale(s, d, 7))", True),
+        (f"sale(s, d, a), !is_null(a), {TWO_BEST}", False),
+        (f"sale(s, d, a), is_null(a), {TWO_BEST}", False),
+        (f"sale(s, d, a), a > 3, {TWO_BEST}", False),
+        (f"sale(s, d, a), sale(_, _, a), {TWO_BEST}", False),
+        (f"sale(s, d, v), a = coalesce(v, 0), {TWO_BEST}", False),
+        ("sale(s, d, a), count : { sale(s, _, b), b > coalesce(a, 0) } < 2", False),
+        ("sale(s, d, _), count : { sale(s, e, _), e > d } < 2", False),
+    ],
+)
+def test_counts_before_what_may_be_null_are_warned_of(body: str, doubted: bool) -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        lftj.connect().add_rules(f"{BOUNDS} best(s, d) :- {body}.")
+    found = [str(each.message) for each in caught]
+    assert [("`a` may be NULL" in each, "!is_null(a)" in each) for each in found] == (
+        [(True, True)] * doubted
+    )
