@@ -156,12 +156,14 @@ class Catalog:
         """
         schema = self.relations.get(name)
         if schema is None:
-            near = closest(name, self.relations)
+            near = closest(name, self.relations) or closest(name, functors.PREDICATES)
             hint = (
                 f"did you mean `{near}`?"
                 if near
                 else f"declare it first: .decl {name}(…), or ws.relation({name!r}, …) in Python"
             )
+            if name.casefold() in functors.WORDS_OF_PATTERNS:
+                hint += f"; of texts, {functors.LIKE}"
             raise UnknownNameError(f"unknown relation `{name}`", span=span, hint=hint)
         return schema
 

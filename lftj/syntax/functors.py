@@ -54,6 +54,7 @@ LIKE = (
     "patterns are those of regular expressions, for the whole string, with .* for % and . for "
     '_: match("PROMO.*", s)'
 )
+WORDS_OF_PATTERNS = ("like", "ilike", "rlike", "glob", "similar_to", "regexp_matches")
 _DAYS = "dates and timestamps are moved by days: d + days(7)"
 _RANK = "count the rows before: 1 + count : { r(g, u), u > x } next to r(g, x)"
 _RUNNING = "add up the rows before: sum y : { r(u, y), u <= t } next to r(t, _)"
@@ -74,7 +75,14 @@ OF_SQL: dict[str, str] = {
     "date_add": _DAYS,
     "date_part": "write year(date), month(date) or day(date)",
     "extract": "write year(date), month(date) or day(date)",
-    "like": LIKE,
+    **dict.fromkeys(WORDS_OF_PATTERNS, LIKE),
+    **dict.fromkeys(("case", "case_when", "iif", "iff"), "write if(condition, value, otherwise)"),
+    "nullif": "a left join gives NULL where a condition does not hold: (z = x, x != y)?",
+    **dict.fromkeys(
+        ("now", "today", "current_date", "current_timestamp", "getdate", "sysdate"),
+        "a view has no clock: the time is a row of a relation, now(t), that you move (the "
+        "page on order, windows over a clock)",
+    ),
     **{name: each.usage for each in FUNCTIONS.values() for name in each.of_sql},
     **{
         name: f"the {each.name} is {each.form} in a head, and {each.in_braces} in a body"

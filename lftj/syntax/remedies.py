@@ -58,6 +58,28 @@ _WINDOW = (
     "a window is an aggregate next to a bound: t = sum b : { r(s, e, b), e <= d } next to "
     "r(s, d, _)"
 )
+_TERM = r'\w+\([^()]*\)|"[^"]*"|-?\d+\.\d+|-?\w+'
+_PHRASES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(pattern, re.IGNORECASE), hint)
+    for pattern, hint in (
+        (
+            rf"(?P<x>{_TERM})\s+between\s+(?P<a>{_TERM})\s+and\s+(?P<b>{_TERM})",
+            "write both comparisons: {a} <= {x}, {x} <= {b}",
+        ),
+        (rf"(?P<x>{_TERM})\s+between\b", "write both comparisons: 1 <= {x}, {x} <= 5"),
+        (rf"(?P<x>{_TERM})\s+is\s+not\s+(null|none)\b", "write !is_null({x})"),
+        (rf"(?P<x>{_TERM})\s+is\s+(null|none)\b", "write is_null({x})"),
+        (
+            r"case\s+when\s+(?P<c>[^.;]+?)\s+then\s+(?P<a>[^.;]+?)\s+else\s+(?P<b>[^.;]+?)\s+end\b",
+            "write if({c}, {a}, {b})",
+        ),
+        (
+            r"case\b[^.;]*?\bwhen\b",
+            "a value by condition is if(c, a, b), which is `b` where `c` does not hold",
+        ),
+    )
+)
+"""What SQL writes with several words, from the word before the one that does not fit."""
 _WORDS_INSTEAD = {
     **dict.fromkeys(("select", "from", "with"), _SQL),
     **dict.fromkeys(
@@ -80,7 +102,6 @@ _WORDS_INSTEAD = {
     "like": LIKE,
     **dict.fromkeys(("over", "partition"), _WINDOW),
     "limit": LIMIT,
-    "between": "write both comparisons: 1 <= x, x <= 5",
     "distinct": "rows are distinct as they are; the different values of a column are counted by "
     "count_distinct(x)",
 }
@@ -90,6 +111,9 @@ def remedy(text: str, offset: int, expected: str, previous: Token | None) -> str
     """Find a hint for the text at `offset`, behind the token `previous`, where the mistake is a
     known one.
     """
+    for pattern, hint in _PHRASES:
+        if previous is not None and (phrase := pattern.match(text, previous.start_pos or 0)):
+            return hint.format(**phrase.groupdict())
     word = re.compile(r"\w+").match(text, offset)
     for found in (str(previous), word.group() if word else ""):
         if found.lower() in _WORDS_INSTEAD:
