@@ -78,7 +78,12 @@ class Program:
             raise ProgramErrors(errors)
         made = self._accepting(normalizer, sources, ids)
         before, now = self.catalog.derivations, checked.catalog.derivations
-        names = {name for name in before if before[name].sums is None is not now[name].sums}
+        heads = {head.relation for number in ids for head in sources[number].rule.heads}
+        names = {
+            name
+            for name in heads & before.keys()
+            if before[name].sums is None is not now[name].sums
+        }
         return made._read_again(names, sizes, self.sources), ids
 
     def _read_again(

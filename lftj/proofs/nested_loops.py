@@ -349,7 +349,7 @@ def carries(term: tree.Term) -> bool:
 
 def _gives(term: tree.Term) -> bool:
     """Recognise the result of an aggregate, which a variable that nothing else binds has."""
-    return isinstance(term, tree.Variable) and term.name.startswith("#of")
+    return isinstance(term, tree.Variable) and _GIVES.match(term.name) is not None
 
 
 def _alike(test: Callable[[Value, Value], bool], left: Value, right: Value) -> bool:
@@ -358,6 +358,8 @@ def _alike(test: Callable[[Value, Value], bool], left: Value, right: Value) -> b
 
 _CARRIES = re.compile("#head|if_[0-9]+$")
 """Names that stand for a term of the rule, which may be NULL, and for no side of its equations."""
+_GIVES = re.compile("#of")
+"""Names of the results of aggregates."""
 
 
 def _numbers(name: str, args: tuple[tree.Term, ...], env: Env) -> list[Env]:

@@ -12,6 +12,7 @@ from lftj.views.family import FAMILY, Constants, Family, Pattern
 
 Reader = tuple[Pattern, str, str]
 """The pattern of a join, the join's key, and a relation that is derived by it."""
+_Held = dict[int, list[tuple[float, Family]]]
 
 
 class Families:
@@ -24,7 +25,9 @@ class Families:
         self._pattern_of: dict[str, str] = {}
         self._views: dict[str, tuple[str, ...]] = {}
         self._families: dict[str, Family] = {}
-        self._held: tuple[Stratification, dict[int, list[tuple[float, Family]]]] | None = None
+        self._held: tuple[Stratification, dict[int, list[tuple[float, Family]]] | None] | None = (
+            None
+        )
 
     @cached_property
     def some(self) -> bool:
@@ -47,6 +50,13 @@ class Families:
         """The keys of all joins that are in families."""
         for members in self._members.values():
             if len(members) >= FAMILY:
+                yield from chain.from_iterable(members.values())
+
+    def joins_since(self, before: Families | None) -> Iterable[str]:
+        """The keys of joins in families that had other members before. O(patterns and these)."""
+        known = {} if before is None else before._members
+        for key, members in self._members.items():
+            if len(members) >= FAMILY and known.get(key) is not members:
                 yield from chain.from_iterable(members.values())
 
     def changed(self, less: Sequence[Reader], more: Sequence[Reader]) -> Families:
@@ -88,16 +98,20 @@ class Families:
         self, order: Stratification, joins_of: Callable[[str], Sequence[str] | None]
     ) -> Mapping[int, Sequence[tuple[float, Family]]]:
         """See `Graph.held`. `joins_of`: the keys of the joins behind a relation; None where some of
-        its rows come from elsewhere.
+        its rows come from elsewhere. Nothing waits at the first commit of an order, which may only
+        add a rule.
         """
         if self._held is None or self._held[0] is not order:
+            self._held = order, None
+            return {}
+        if self._held[1] is None:
             self._held = order, self._find_held(order, joins_of)
-        return self._held[1]
+        return self._held[1] or {}
 
     def _find_held(
         self, order: Stratification, joins_of: Callable[[str], Sequence[str] | None]
-    ) -> dict[int, list[tuple[float, Family]]]:
-        held: dict[int, list[tuple[float, Family]]] = {}
+    ) -> _Held:
+        held: _Held = {}
         taken: set[float] = set()
         families = {id(family): family for join in self.joins if (family := self.get(join))}
         for family in families.values():

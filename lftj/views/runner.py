@@ -29,7 +29,6 @@ from lftj.scantree.rows import union
 from lftj.storage.database import Database, base_name
 from lftj.storage.delta import Delta
 from lftj.storage.relation import NONE_KNOWN, Known, RelationVersion
-from lftj.tuning import Tuning
 from lftj.types.sources import is_hidden
 from lftj.views.arms import Arm
 from lftj.views.choice_node import change_of_choice, one_domain, with_candidates, with_change
@@ -37,7 +36,7 @@ from lftj.views.experience import UNASKED_CHANGES
 from lftj.views.failures import placed_in
 from lftj.views.family import Family
 from lftj.views.fixpoint_node import Fixpoint
-from lftj.views.graph import Apart, Graph, together
+from lftj.views.graph import Apart, together
 from lftj.views.group_run import GroupRun, stopped
 from lftj.views.states import ViewStates, stratum_key
 from lftj.views.union_node import Followed, Union, UnionState
@@ -106,26 +105,6 @@ def refresh(
     return Refreshed(new.replace(versions.updates), runner.found, runner.states(), runner.works)
 
 
-def _with_all(
-    graph: Graph,
-    program: StratifiedProgram,
-    changed: Collection[str],
-    tuning: Tuning,
-    apart: Apart,
-) -> Graph:
-    """The graph with these relations by their rules of now, and all that lack a node: a group that
-    relations share has to have all its members before it is evaluated. O(strata).
-    """
-    lacking = [
-        name
-        for stratum in program.order.strata
-        for name in stratum.relations
-        if not stratum.recursive and name not in graph.unions
-    ]
-    strata = program.order.strata_of({*changed, *lacking})
-    return graph.with_strata(strata, program.relations, tuning, apart)
-
-
 class _Runner(GroupRun):
     """One commit's way through the graph."""
 
@@ -140,7 +119,9 @@ class _Runner(GroupRun):
         apart: Apart,
     ):
         if changed_rules and context.keep:
-            graph = _with_all(states.graph, program, changed_rules, context.tuning, apart)
+            graph = states.graph.with_strata(
+                program.order.strata_of(changed_rules), program.relations, context.tuning, apart
+            )
         else:
             graph = states.graph
         before = states.under(graph, context.resources.user_aggregates)
@@ -280,15 +261,27 @@ class _Runner(GroupRun):
         return self._done(node, None, Followed(self.versions[name].change_to(rows), after, works))
 
     def _node(self, name: str) -> Union:
-        """The node of a relation; one is made where it had none, having been part of a cycle, or of
-        the program before an alteration.
+        """The node of a relation. One is made where it had none, having been part of a cycle, or of
+        the program before an alteration; with it those of all that lack one. Groups that have more
+        members by that are found again. O(strata) then.
         """
         if name not in self.graph.unions:
-            graph = _with_all(self.graph, self.program, (), self.context.tuning, self.apart)
+            order = self.program.order
+            lacking = [
+                each
+                for each in order.strata
+                if not (each.recursive or self.graph.unions.keys() >= {*each.relations})
+            ]
+            graph = self.graph.with_strata(
+                lacking, self.program.relations, self.context.tuning, self.apart
+            )
             user = self.context.resources.user_aggregates
             self.before = self.states_before = self.states_before.under(graph, user)
             self.graph = self.states_before.graph
             self.nodes = self.graph.groups
+            for key, done in [*self.groups.items()]:
+                if done.state.group is not self.nodes.get(key):
+                    del self.groups[key]
         return self.graph.unions[name]
 
     def _done(self, node: Union, before: UnionState | None, done: Followed) -> tuple[Delta, Known]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from lftj.program.stratification import StratifiedProgram
 from lftj.types.sources import Role, Source
+from lftj.views.families import Families
 from lftj.views.graph import NO_VIEWS, Graph
 from lftj.views.group_node import Group, GroupState
 from lftj.views.join_node import JoinState
@@ -37,10 +38,10 @@ class ViewStates(Mapping[str, NodeState]):
         graph: Graph = NO_VIEWS,
         states: Mapping[str, NodeState] | None = None,
         traced: int | None = None,
-        families: bool = False,
+        families: Families | None = None,
     ):
-        """`traced`: as the attribute, where the caller knows it. `families`: no join that is in a
-        family has a trace.
+        """`traced`: as the attribute, where the caller knows it. `families`: no join that is in one
+        of these has a trace.
         """
         self._families = families
         self.graph = graph
@@ -76,12 +77,14 @@ class ViewStates(Mapping[str, NodeState]):
     def of_families(self) -> ViewStates:
         """The states without traces of joins that are followed in families: families find all
         proofs, and tell of no region. Where a trace counts first proofs alone, the state of the
-        join goes, so that its views are evaluated anew when they change. O(members), once.
+        join goes, so that its views are evaluated anew when they change. O(members of families that
+        have others than before).
         """
-        if self._families:
+        families = self.graph.families
+        if self._families is families:
             return self
         changed, gone = dict[str, NodeState](), list[str]()
-        for key in self.graph.families.joins:
+        for key in families.joins_since(self._families):
             state = self._states.get(key)
             join = state.join if isinstance(state, GroupState) else state
             if not isinstance(join, JoinState) or join.trace is None:
@@ -92,10 +95,12 @@ class ViewStates(Mapping[str, NodeState]):
                 changed[key] = state._replace(join=join._replace(trace=None))
             else:
                 changed[key] = join._replace(trace=None)
+        if not changed and not gone:
+            return ViewStates(self.graph, self._states, self.traced, families)
         left = {**self._states, **changed}
         for key in gone:
             del left[key]
-        return ViewStates(self.graph, left, families=True)
+        return ViewStates(self.graph, left, families=families)
 
     def under(self, graph: Graph, user: Mapping[str, UserAggregate] | None = None) -> ViewStates:
         """The states that serve under another graph: those of nodes of equal keys. Groups that have
@@ -121,7 +126,8 @@ class ViewStates(Mapping[str, NodeState]):
                 traced -= _traced(states.pop(key))
             else:
                 states[key] = refitted
-        return ViewStates(graph.with_groups(kept) if kept else graph, states, traced)
+        graph = graph.with_groups(kept) if kept else graph
+        return ViewStates(graph, states, traced, self._families)
 
     def without(self, views: Collection[str]) -> ViewStates:
         """Without the states of these relations and strata, and of what they alone read."""
@@ -131,7 +137,7 @@ class ViewStates(Mapping[str, NodeState]):
         left = dict(found._states)
         for key in views:
             left.pop(key, None)
-        return ViewStates(found.graph, left, found.traced)
+        return ViewStates(found.graph, left, found.traced, found._families)
 
     def of(self, views: Collection[str]) -> ViewStates:
         """The states of these relations and strata, and of the nodes below them."""

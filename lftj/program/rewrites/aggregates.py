@@ -97,6 +97,6 @@ def _of_nothing(number: int, type: Type) -> Value:
     """The value of an aggregate over no assignments."""
     if type.name == "float":
         return Value(float(number), type)
-    if type == BOOL:
+    if type.required == BOOL:
         return Value(bool(number), type)
     return Value(decimal.Decimal(number) if type.name == "decimal" else number, type)
