@@ -77,9 +77,16 @@ def head_aggregate(
             message,
             hint=conversion_hint(result, expected)
             if expected.name == "str"
-            else f"declare the column {result}",
+            else f"declare the column {result}" + _rounding(term.function, result, expected),
         )
     return CheckedHeadAggregate(term.function, args, result)
+
+
+def _rounding(function: str, found: Type, expected: Type) -> str:
+    """Hint for decimals of another scale: in a cycle their places would grow without end."""
+    if not found.name == expected.name == "decimal" or found.scale == expected.scale:
+        return ""
+    return f", or write {function}(round(…, {expected.scale}))"
 
 
 def _argument_types(
