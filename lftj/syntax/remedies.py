@@ -79,7 +79,7 @@ _PHRASES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         ),
     )
 )
-"""What SQL writes with several words, from the word before the one that does not fit."""
+"""Conditions that SQL writes with several words, from the word before the one that does not fit."""
 _WORDS_INSTEAD = {
     **dict.fromkeys(("select", "from", "with"), _SQL),
     **dict.fromkeys(
