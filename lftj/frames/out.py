@@ -187,16 +187,19 @@ def value_order(
     code_columns: Sequence[np.ndarray],
     texts: Texts,
     *,
-    descending: bool = False,
+    descending: Sequence[bool] = (),
 ) -> np.ndarray:
     """The permutation (int64) that sorts rows by their values, first column first; strings by code
-    point, NULL last in either direction. O(n · bits of a row).
+    point, NULL last in either direction. `descending`: of each column, if
+    any. O(n · bits of a row).
     """
     if not code_columns:
         return np.empty(0, dtype=np.int64)
     keys = [
-        _sort_key(type, np.asarray(codes), texts, descending)
-        for type, codes in zip(types, code_columns, strict=True)
+        _sort_key(type, np.asarray(codes), texts, falls)
+        for type, codes, falls in zip(
+            types, code_columns, descending or [False] * len(types), strict=True
+        )
     ]
     return places_in_order(keys)
 

@@ -205,7 +205,8 @@ def call_between(before: RelationSchema, after: RelationSchema) -> str | None:
         _default_part(before, after, renamed, came),
         _key_part(before, after, renamed, gone),
     ]
-    return f"ws.alter({before.name!r}, {', '.join(filter(None, parts))})"
+    said = ", ".join(filter(None, parts))
+    return f"ws.alter({before.name!r}, {said})" if said else None
 
 
 def _default_part(

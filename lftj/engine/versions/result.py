@@ -313,13 +313,14 @@ class Result(ShownRows):
         return self._taking(lambda: [each[:rows] for each in self._columns()], rows)
 
     @interrupts_as_such()
-    def sort(self, *columns: str, descending: bool = False) -> Result:
+    def sort(self, *columns: str, descending: bool | Sequence[bool] = False) -> Result:
         """The same rows ordered by the values of these columns, then by the values of the others,
         as a result; without arguments by all columns in their order. Strings are ordered by code
         point. O(n log n).
 
-        `descending`: the greatest first. NULL comes last in either direction. Raises
-        DeclarationError (E160) for a column that is not there.
+        `descending`: the greatest first, of all columns or of each that is named. NULL comes last
+        in either direction. Raises DeclarationError (E160) for a column that is not there, and for
+        as many directions as there are no columns.
         """
         for column in columns:
             if column not in self.columns:
@@ -328,6 +329,15 @@ class Result(ShownRows):
                     hint=f"it has {', '.join(self.columns) or 'none'}",
                 )
         chosen = list(map(self.columns.index, columns))
+        every = isinstance(descending, bool)
+        falling = [descending] * len(self.columns) if every else [*descending]
+        if not every and len(falling) != len(chosen):
+            raise DeclarationError(
+                f"{len(falling)} directions for columns: {', '.join(columns) or 'none'}",
+                hint='name the columns, one direction for each: sort("x", "y", descending=[True, '
+                "False])",
+            )
+        falling += [False] * (len(self.columns) - len(falling))
         chosen += [place for place in range(len(self.columns)) if place not in chosen]
 
         def read() -> Columns:
@@ -336,7 +346,7 @@ class Result(ShownRows):
                 [self.types[place] for place in chosen],
                 [codes[place] for place in chosen],
                 self._texts,
-                descending=descending,
+                descending=falling,
             )
             return [each[order] for each in codes]
 

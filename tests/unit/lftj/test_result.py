@@ -248,3 +248,14 @@ def test_no_number_of_rows_is_refused(result, rows):
         result.head(rows)
     with pytest.raises(lftj.DeclarationError, match="numbers has no column 'y'"):
         result.sort("y")
+
+
+def test_columns_are_sorted_each_in_its_direction() -> None:
+    workspace = lftj.connect()
+    workspace.relation("r", {"k": str, "v": int})
+    workspace.load("r", [("a", 1), ("a", 2), ("b", 1), ("b", 3)])
+    found = workspace["r"].sort("k", "v", descending=[False, True]).fetchall()
+    assert found == [("a", 2), ("a", 1), ("b", 3), ("b", 1)]
+    assert workspace["r"].sort("k", descending=[True]).head(1).fetchall() == [("b", 1)]
+    with pytest.raises(lftj.DeclarationError, match="2 directions for columns: k"):
+        workspace["r"].sort("k", descending=[True, False])
