@@ -190,8 +190,8 @@ def value_order(
     descending: Sequence[bool] = (),
 ) -> np.ndarray:
     """The permutation (int64) that sorts rows by their values, first column first; strings by code
-    point, NULL last in either direction. `descending`: of each column, if
-    any. O(n · bits of a row).
+    point, NULL last in either direction. `descending`: of each column, none by default. O(n · bits
+    of a row).
     """
     if not code_columns:
         return np.empty(0, dtype=np.int64)

@@ -115,15 +115,12 @@ def _carry_dicts(rows: list[Any], lacking: Defaults) -> RowsCarrier:
         if row.keys() != first.keys():
             odd = row.keys() ^ first.keys()
             fills |= {name: lacking[name] for name in odd if name in lacking}
-            odd = [name for name in odd if name not in lacking]
-        else:
-            odd = []
-        if odd:
-            odd = ", ".join(f'"{name}"' for name in sorted(map(str, row.keys() ^ first.keys())))
-            raise FrameError(
-                f"row {i} and row 0 differ in their columns: {odd}",
-                hint="give every row the same keys; None is NULL",
-            )
+            if odd - lacking.keys():
+                shown = ", ".join(f'"{name}"' for name in sorted(map(str, odd)))
+                raise FrameError(
+                    f"row {i} and row 0 differ in their columns: {shown}",
+                    hint="give every row the same keys; None is NULL",
+                )
         if held := next(
             (name for name, value in row.items() if isinstance(value, (list, tuple, np.ndarray))),
             None,

@@ -5,6 +5,7 @@ stratification.
 
 from __future__ import annotations
 
+from lftj.program.additive import as_adding
 from lftj.program.arithmetic import evaluate, may_fail
 from lftj.program.bindings import NONE, bound_by, of_expressions, of_literal, shared
 from lftj.program.checked import (
@@ -88,6 +89,7 @@ __all__ = [
     "StratifiedProgram",
     "Stratum",
     "Value",
+    "as_adding",
     "bound_by",
     "components",
     "describe",

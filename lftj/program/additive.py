@@ -11,9 +11,18 @@ finished before it is used.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 
 from lftj.functions.aggregates import AGGREGATES
-from lftj.program.normal_form import AggregateTerm, FunctorRule, NormalRule, Ref
+from lftj.program.checked import CheckedHead, CheckedHeadAggregate
+from lftj.program.normal_form import (
+    AggregateTerm,
+    FunctorRule,
+    NormalRule,
+    Ref,
+    RuleVariable,
+    type_of,
+)
 from lftj.scantree.frozen import frozen
 from lftj.types import Type
 from lftj.types.sources import is_hidden
@@ -84,6 +93,21 @@ def _types(rule: NormalRule, column: int) -> list[Type]:
 def _either(types: Sequence[Type]) -> Type:
     """A type that has NULL where one of these has."""
     return next((each for each in types if each.optional), types[0])
+
+
+def as_adding(
+    head: CheckedHead, column: int, function: str, variables: Sequence[RuleVariable]
+) -> CheckedHead:
+    """The head of a rule that gives a value to add, as one that adds it; itself where it aggregates
+    there.
+    """
+    term = head.args[column]
+    if isinstance(term, CheckedHeadAggregate):
+        return head
+    args = list(head.args)
+    function = "sum" if function in ADDITIVE else function
+    args[column] = CheckedHeadAggregate(function, (term,), type_of(term, variables))
+    return replace(head, args=tuple(args))
 
 
 def adds_up(

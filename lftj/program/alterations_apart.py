@@ -10,13 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import Any
 
 from lftj.program.alteration import Alteration
-from lftj.program.atoms import nodes_of
 from lftj.scantree.frozen import frozen
 from lftj.syntax import tree
-from lftj.syntax.parser import parse
+from lftj.syntax.depth import below, renamed
+from lftj.syntax.parser import expression_of
 
 _OF_VALUES = ("drop", "retype", "default")
 
@@ -136,7 +135,7 @@ def _reads(alteration: Alteration) -> Collection[str]:
     return {
         node.name
         for text in texts
-        for node in nodes_of(_term(text))
+        for node in below(expression_of(text))
         if isinstance(node, tree.Variable)
     }
 
@@ -148,7 +147,7 @@ def _renamed(alteration: Alteration, column: str, to: str) -> Alteration:
         return to if each == column else each
 
     def text(each: str) -> str:
-        return str(_with_name(_term(each), column, to)) if each else each
+        return str(renamed(expression_of(each), {column: to})) if each else each
 
     return replace(
         alteration,
@@ -157,26 +156,3 @@ def _renamed(alteration: Alteration, column: str, to: str) -> Alteration:
         expression=text(alteration.expression),
         back=text(alteration.back),
     )
-
-
-def _term(text: str) -> tree.Term:
-    (rule,) = parse(f"q(x) :- value_ = {text}.").clauses
-    assert isinstance(rule, tree.Rule)
-    (literal,) = rule.body.literals
-    assert isinstance(literal, tree.Comparison)
-    return literal.right
-
-
-def _with_name(node: Any, column: str, to: str) -> Any:
-    if isinstance(node, tuple):
-        return tuple(_with_name(each, column, to) for each in node)  # pyright: ignore[reportUnknownVariableType]
-    if node == tree.Variable(column):
-        return tree.Variable(to)
-    if not isinstance(node, tree.Node):
-        return node
-    parts = {
-        name: _with_name(part, column, to)
-        for name, part in vars(node).items()
-        if isinstance(part, (tuple, tree.Node))
-    }
-    return replace(node, **parts) if parts else node

@@ -7,26 +7,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from lftj.syntax import tree
+from lftj.syntax import below, tree
 
 Change = Callable[[tree.Atom], tree.Atom]
 
 
-def nodes_of(node: tree.Node) -> Iterator[tree.Node]:
-    """A node and all nodes in it, at any depth. O(size)."""
-    waiting: list[Any] = [node]
-    while waiting:
-        each = waiting.pop()
-        if isinstance(each, tree.Node):
-            yield each
-            waiting += vars(each).values()
-        elif isinstance(each, tuple):
-            waiting += each
-
-
 def atoms_of(node: tree.Node) -> Iterator[tree.Atom]:
     """All atoms in a node. O(size)."""
-    return (each for each in nodes_of(node) if isinstance(each, tree.Atom))
+    return (each for each in below(node) if isinstance(each, tree.Atom))
 
 
 def with_atoms(rule: tree.Rule, change: Change) -> tree.Rule:

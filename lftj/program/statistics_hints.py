@@ -47,6 +47,15 @@ class Size(NamedTuple):
         ]
         return prod(values)
 
+    def share_in(
+        self, args: Sequence[object], other: Size, there: Sequence[object], of: Collection[int]
+    ) -> float:
+        """The share of the combinations of some variables in an atom, of these arguments, that
+        another one of the arguments `there` has, where all that it has may be among them.
+        """
+        found = min(other.matching(there), other.combinations(there, of))
+        return found / self.combinations(args, of)
+
 
 NO_SIZE = Size(-1, (), ())
 """The size of a relation that nobody may ask for."""

@@ -5,7 +5,9 @@ without fear of the stack.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
 
 from lftj.errors import LftjError, ParseError
 from lftj.syntax import tree
@@ -28,10 +30,26 @@ def check_depth(clause: tree.Node) -> LftjError | None:
 
 
 def below(node: tree.Node) -> Iterator[tree.Node]:
-    """Yield a node and all nodes below it, in the order of the text. O(size · depth)."""
-    yield node
-    for child in children(node):
-        yield from below(child)
+    """Yield a node and all nodes below it, in the order of the text. O(size)."""
+    waiting: list[Any] = [node]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, tree.Node):
+            yield each
+            waiting += reversed(vars(each).values())
+        elif isinstance(each, tuple):
+            waiting += reversed(each)  # pyright: ignore[reportUnknownArgumentType]
+
+
+def renamed(node: Any, names: Mapping[str, str]) -> Any:
+    """A node, or a tuple of nodes, with other names for some variables, at any depth. O(size)."""
+    if isinstance(node, tree.Variable):
+        return replace(node, name=names.get(node.name, node.name))
+    if isinstance(node, tuple):
+        return tuple(renamed(each, names) for each in node)  # pyright: ignore[reportUnknownVariableType]
+    if isinstance(node, tree.Node) and not isinstance(node, tree.Constant):
+        return replace(node, **{name: renamed(part, names) for name, part in vars(node).items()})
+    return node
 
 
 def children(node: tree.Node) -> tuple[tree.Node, ...]:

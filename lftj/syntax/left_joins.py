@@ -12,13 +12,13 @@ later one may ask for what an earlier one binds.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 from lftj.errors import UnsafeRuleError
 from lftj.syntax import tree
-from lftj.syntax.depth import children
+from lftj.syntax.depth import children, renamed
 
 
 def has_left_joins(node: tree.Node) -> bool:
@@ -93,7 +93,7 @@ class _Expansion:
                 span=group.span,
                 hint="leave the mark out, or give what it is to find a name of its own",
             )
-        again = _renamed(inside, {name: self._fresh(name) for name in own})
+        again = renamed(inside, {name: self._fresh(name) for name in own})
         nested = len(again.literals) == 1 and isinstance(again.literals[0], tree.Atom)
         absent = [
             tree.Comparison("is_null", variable, variable, span=group.span)
@@ -172,18 +172,3 @@ def _own_names(literals: Iterable[tree.Literal]) -> Iterator[str]:
             case tree.Disjunction(branches):
                 first, *rest = (list(_own_names(branch.literals)) for branch in branches)
                 yield from (name for name in first if all(name in other for other in rest))
-
-
-def _renamed(node: Any, names: Mapping[str, str]) -> Any:
-    match node:
-        case tree.Variable(name):
-            return replace(node, name=names.get(name, name))
-        case tuple():
-            return tuple(_renamed(each, names) for each in node)
-        case tree.Constant():
-            return node
-        case tree.Node():
-            return replace(
-                node, **{name: _renamed(part, names) for name, part in vars(node).items()}
-            )
-    return node

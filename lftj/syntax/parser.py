@@ -16,7 +16,7 @@ from functools import cache
 from lark import Lark, Token, UnexpectedInput
 from lark.utils import TextSlice
 
-from lftj.errors import LftjError, ProgramErrors, Span
+from lftj.errors import LftjError, ParseError, ProgramErrors, Span
 from lftj.scantree.process.forking import held_while_forking
 from lftj.scantree.process.garbage import collector_paused
 from lftj.syntax import tree
@@ -277,3 +277,17 @@ def _read_on(lark: Lark, actions: ClauseActions, source: Source, position: int) 
 
 def _place(error: LftjError) -> tuple[int, int]:
     return (error.span.line, error.span.column) if error.span else (0, 0)
+
+
+def expression_of(text: str) -> tree.Term:
+    """The tree of an expression. Raises ParseError (E103) for anything else."""
+    clauses = parse(f"q(x) :- computed_value_ = {text}.").clauses
+    if len(clauses) == 1 and isinstance(rule := clauses[0], tree.Rule):
+        literals = rule.body.literals
+        if len(literals) == 1 and isinstance(literals[0], tree.Comparison):
+            return literals[0].right
+    raise ParseError(
+        f"expected an expression of columns, found {text!r}",
+        code="E103",
+        hint='write what a row\'s value is, as in a rule: "price * quantity"',
+    )

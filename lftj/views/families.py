@@ -25,9 +25,7 @@ class Families:
         self._pattern_of: dict[str, str] = {}
         self._views: dict[str, tuple[str, ...]] = {}
         self._families: dict[str, Family] = {}
-        self._held: tuple[Stratification, dict[int, list[tuple[float, Family]]] | None] | None = (
-            None
-        )
+        self._held: tuple[Stratification, _Held | None] | None = None
 
     @cached_property
     def some(self) -> bool:

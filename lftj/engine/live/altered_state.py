@@ -12,7 +12,7 @@ import numpy as np
 
 from lftj.engine.live.answers import Evaluating, evaluated, read
 from lftj.engine.versions.state import State
-from lftj.errors import DeclarationError, ParseError, TypeClashError
+from lftj.errors import DeclarationError, TypeClashError
 from lftj.frames import to_tuples
 from lftj.program.alteration import Alteration
 from lftj.program.normal_form import RelationSchema
@@ -22,7 +22,7 @@ from lftj.storage.database import Database, base_name
 from lftj.storage.relation import RelationVersion
 from lftj.storage.widened_relation import WidenedRelation
 from lftj.syntax import functors, tree
-from lftj.syntax.parser import parse
+from lftj.syntax.parser import expression_of
 from lftj.types import NULL_CODE, Type, code_of, encode_scalar
 from lftj.views.states import ViewStates, stratum_key
 
@@ -234,17 +234,3 @@ def _question(schema: RelationSchema, expression: str, optional: bool) -> tree.B
         gap = tree.Comparison("is_null", value, value)
         given = tree.Disjunction((tree.Body((given,)), tree.Body((none, gap))))
     return tree.Body((atom, given))
-
-
-def expression_of(text: str) -> tree.Term:
-    """The tree of an expression. Raises ParseError (E103) for anything else."""
-    clauses = parse(f"q(x) :- computed_value_ = {text}.").clauses
-    if len(clauses) == 1 and isinstance(rule := clauses[0], tree.Rule):
-        literals = rule.body.literals
-        if len(literals) == 1 and isinstance(literals[0], tree.Comparison):
-            return literals[0].right
-    raise ParseError(
-        f"expected an expression of columns, found {text!r}",
-        code="E103",
-        hint='write what a row\'s value is, as in a rule: "price * quantity"',
-    )

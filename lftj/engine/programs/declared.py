@@ -8,9 +8,9 @@ from typing import Any
 
 from lftj import frames
 from lftj.errors import DeclarationError, LftjError, UnknownNameError
-from lftj.program.defaults import with_defaults
+from lftj.program.defaults import default_of, with_defaults
 from lftj.program.normal_form import CHANGE_COLUMNS, RelationSchema
-from lftj.types import Type, code_of, decode_scalar, type_of_python
+from lftj.types import Type, code_of, type_of_python
 from lftj.types.sources import is_reserved
 
 ChoiceDomains = str | Sequence[str | Sequence[str]]
@@ -114,18 +114,10 @@ def checked_default(column: str, type: Type, value: object) -> object:
     try:
         if isinstance(value, str) and type.name == "str":
             return value
-        return decode_scalar(type, code_of(type, value), _NO_TEXTS)
+        return default_of(type, code_of(type, value))
     except LftjError as error:
         error.message += f", as the default of `{column}`"
         raise
-
-
-class _NoTexts:
-    def decode_one(self, code: int) -> str:
-        raise LookupError(code)
-
-
-_NO_TEXTS = _NoTexts()
 
 
 def function_schema(name: str, arguments: Mapping[str, object], value: object) -> RelationSchema:

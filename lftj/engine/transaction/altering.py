@@ -21,7 +21,6 @@ from lftj.engine.live.altered_state import (
     altered_relation,
     altered_state,
     computed,
-    expression_of,
     require_no_loss,
 )
 from lftj.engine.programs.declared import checked_columns, checked_default, checked_key
@@ -37,6 +36,7 @@ from lftj.scantree.frozen import frozen
 from lftj.storage.delta import Delta, Rewritten
 from lftj.storage.relation import RelationVersion
 from lftj.syntax.builder import to_tree
+from lftj.syntax.parser import expression_of
 from lftj.types import Type, decode_scalar, encode_scalar, type_of_python
 from lftj.types.sources import is_hidden
 

@@ -37,9 +37,9 @@ from lftj.program import (
     Ref,
     RuleVariable,
     Value,
+    as_adding,
     direct_names,
     rename_apart,
-    type_of,
 )
 from lftj.program.checks import check_rule
 from lftj.program.rewrites import choice_columns
@@ -413,14 +413,6 @@ class Rules:
 
 def _as_sum(rule: CheckedRule, number: int, column: int, function: str) -> CheckedRule:
     """A rule whose head adds what it has in a column, by `sum` or by an aggregate of the user's."""
-    head = rule.heads[number]
-    term = head.args[column]
-    if isinstance(term, CheckedHeadAggregate):
-        return rule
-    type_ = type_of(term, rule.variables)
-    args = list(head.args)
-    function = "sum" if function == "count" else function
-    args[column] = CheckedHeadAggregate(function, (term,), type_)
     heads = list(rule.heads)
-    heads[number] = replace(head, args=tuple(args))
+    heads[number] = as_adding(heads[number], column, function, rule.variables)
     return replace(rule, heads=tuple(heads))

@@ -163,9 +163,7 @@ def _left(plan: RulePlan, relations: Relations, context: Context) -> float:
             if looked_up and looked_up <= named:
                 read, no = of(relations, atom.relation), of(relations, probe.relation)
                 if read and no and min(read.rows, no.rows) > 0:
-                    values = read.combinations(atom.args, looked_up)
-                    found = min(no.matching(probe.args), no.combinations(probe.args, looked_up))
-                    share *= max(0.0, 1.0 - found / values)
+                    share *= max(0.0, 1.0 - read.share_in(atom.args, no, probe.args, looked_up))
                 break
     return share
 

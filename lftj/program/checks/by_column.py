@@ -10,17 +10,17 @@ from dataclasses import replace
 
 from lftj.errors import ArityError, LftjError, UnknownNameError
 from lftj.errors.nearest import closest
-from lftj.program.atoms import nodes_of, with_atoms
+from lftj.program.atoms import with_atoms
 from lftj.program.normal_form import RelationSchema
 from lftj.program.schema import Catalog
-from lftj.syntax import tree
+from lftj.syntax import below, tree
 
 
 def by_position(rule: tree.Rule, catalog: Catalog) -> tuple[tree.Rule, list[LftjError]]:
     """The rule with all arguments by position, and problems with names of columns. O(size of the
     rule) where some argument is by name.
     """
-    if not any(map(_is_name, nodes_of(rule))):
+    if not any(map(_is_name, below(rule))):
         return rule, []
     errors: list[LftjError] = []
 
@@ -48,7 +48,7 @@ def by_position(rule: tree.Rule, catalog: Catalog) -> tuple[tree.Rule, list[Lftj
         return replace(head, args=(*head.args, *rest))
 
     made = with_atoms(replace(rule, heads=tuple(map(filled, rule.heads))), placed)
-    return made, [*errors, *map(_stray, filter(_is_name, nodes_of(made)))]
+    return made, [*errors, *map(_stray, filter(_is_name, below(made)))]
 
 
 def _is_name(node: tree.Node) -> bool:

@@ -18,7 +18,6 @@ from lftj.program.checks.witnesses import (
     Names,
     fresh_name,
     has_aggregates,
-    renamed,
     results_of,
 )
 from lftj.program.scope import (
@@ -29,6 +28,7 @@ from lftj.program.scope import (
     term_aggregates,
 )
 from lftj.syntax import tree
+from lftj.syntax.depth import renamed
 
 
 def with_own_variables(rule: tree.Rule) -> tree.Rule:

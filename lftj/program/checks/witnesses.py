@@ -13,7 +13,7 @@ witnesses, and a body in which one asks for some stays as it is: it is unsafe.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import fields, replace
 from typing import TypeVar
 
@@ -28,6 +28,7 @@ from lftj.program.scope import (
     term_names,
 )
 from lftj.syntax import tree
+from lftj.syntax.depth import renamed
 from lftj.syntax.functors import BODY_AGGREGATES
 
 Names = frozenset[str]
@@ -176,18 +177,6 @@ def fresh_name(name: str, used: set[str]) -> str:
         number += 1
     used.add(f"{name}_{number}")
     return f"{name}_{number}"
-
-
-def renamed(node: Node, names: Mapping[str, str]) -> Node:
-    """A node with other names for some variables, at any depth."""
-    if isinstance(node, tree.Variable):
-        return replace(node, name=names.get(node.name, node.name))
-    if isinstance(node, tuple):
-        return tuple(renamed(each, names) for each in node)  # type: ignore[return-value]
-    if isinstance(node, tree.Node):
-        changed = {name: renamed(each, names) for name, each in _parts(node).items()}
-        return replace(node, **changed)
-    return node
 
 
 def _parts(node: tree.Node) -> dict[str, object]:

@@ -12,10 +12,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import replace
 from typing import NamedTuple
 
-from lftj.program.additive import ADDITIVE
+from lftj.program.additive import as_adding
 from lftj.program.checked import (
     CheckedAtom,
     CheckedDisjunction,
@@ -29,7 +28,6 @@ from lftj.program.normal_form import (
     FunctorRule,
     NormalRule,
     RelationSchema,
-    type_of,
 )
 from lftj.program.rewrites.aggregates import aggregates, counting
 from lftj.program.rewrites.choices import choices
@@ -83,12 +81,7 @@ def _adding(head: CheckedHead, program: RuleProgram) -> CheckedHead:
     """The head of a rule that gives a value to add, as one that adds it: each assignment counts."""
     if head.aggregates or head.relation not in program.known.adding:
         return head
-    column, function = program.known.adding[head.relation]
-    args, term = list(head.args), head.args[column]
-    assert not isinstance(term, CheckedHeadAggregate)
-    function = "sum" if function in ADDITIVE else function
-    args[column] = CheckedHeadAggregate(function, (term,), type_of(term, program.variables))
-    return replace(head, args=tuple(args))
+    return as_adding(head, *program.known.adding[head.relation], program.variables)
 
 
 def _may_stand_in_cycle(head: CheckedHead) -> bool:

@@ -93,11 +93,10 @@ def _rejected(
     no, looked_up = _size(program, negated), of_literal(negated)
     for atom in atoms if no is not None else ():
         size = _size(program, atom) if looked_up <= of_literal(atom) else None
-        if no is not None and size is not None and size.matching(atom.args) >= VIEW:
-            values = size.combinations(atom.args, looked_up)
-            found = min(no.matching(negated.args), no.combinations(negated.args, looked_up))
-            if found >= _REJECTED * values:
-                return atom
+        if no is None or size is None or size.matching(atom.args) < VIEW:
+            continue
+        if size.share_in(atom.args, no, negated.args, looked_up) >= _REJECTED:
+            return atom
     return None
 
 
