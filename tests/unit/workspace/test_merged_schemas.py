@@ -24,13 +24,13 @@ def begun(path: Path | None = None) -> Any:
     return ws
 
 
-def altered_apart(here: Any, there: Any) -> Any:
-    """A workspace that one alteration changed, with a branch `b` that another one did."""
+def altered_apart(here: Any, there: Any) -> tuple[Any, Any]:
+    """A workspace that one alteration changed, and its branch `b` that another one did."""
     ws = begun()
     branch = ws.branch("b")
     here(ws)
     there(branch)
-    return ws
+    return ws, branch
 
 
 def alter(**change: Any) -> Change:
@@ -67,7 +67,7 @@ COMMUTE: dict[str, tuple[Change, Change, str]] = {
 @pytest.mark.parametrize("turned", [False, True])
 def test_what_commutes_is_merged(case: str, turned: bool) -> None:
     here, there, after = COMMUTE[case]
-    ws = altered_apart(*((there, here) if turned else (here, there)))
+    ws, branch = altered_apart(*((there, here) if turned else (here, there)))
     ws.merge("b")
     name = after.partition("(")[0]
     assert told(ws.relations[name]) == told(after)
@@ -116,7 +116,7 @@ REFUSED: dict[str, tuple[Change, Change, str]] = {
 @pytest.mark.parametrize("turned", [False, True])
 def test_what_does_not_commute_is_refused(case: str, turned: bool) -> None:
     here, there, reason = REFUSED[case]
-    ws = altered_apart(*((there, here) if turned else (here, there)))
+    ws, _ = altered_apart(*((there, here) if turned else (here, there)))
     before = ws.version
     with pytest.raises(MergeConflictError) as problem:
         ws.merge("b")
