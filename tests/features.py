@@ -33,7 +33,7 @@ from lftj.views.ways import WAYS
 
 AGGREGATES = (
     "count", "sum", "min", "max", "mean", "concat", "stddev", "any", "count_distinct", "arg_min",
-    "arg_max", "first", "last", "median", "quantile", "quantile_disc",
+    "arg_max", "first", "last", "median", "quantile", "quantile_disc", "mode",
 )  # fmt: skip
 TYPES = ("int", "float", "str", "bool", "date", "timestamp", "decimal")
 ALWAYS = (

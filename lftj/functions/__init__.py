@@ -26,7 +26,7 @@ from lftj.functions.conversions import CONVERSIONS
 from lftj.functions.dates import DATES
 from lftj.functions.floats import FLOATS
 from lftj.functions.fold import State, negated, summed
-from lftj.functions.in_order import Place
+from lftj.functions.in_order import AtShare
 from lftj.functions.nulls import COALESCE, IS_NULL
 from lftj.functions.numbers import NUMBERS
 from lftj.functions.patterns import translated
@@ -112,11 +112,11 @@ __all__ = [
     "OPERATORS",
     "TOTALS",
     "USERS",
+    "AtShare",
     "Conversion",
     "Function",
     "Functor",
     "Operator",
-    "Place",
     "Sql",
     "State",
     "StateKind",

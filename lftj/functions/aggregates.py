@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum, auto
+from fractions import Fraction
 
 from lftj.functions.deviation import deviation
 from lftj.functions.fold import Fold
-from lftj.functions.in_order import AT, BETWEEN, DIFFERENT, FIRST, LAST, InOrder
+from lftj.functions.in_order import AtShare, Different, End, InOrder, MostFrequent
 from lftj.functions.record import Sql
 from lftj.scantree.frozen import frozen
 from lftj.types import BOOL, FLOAT, INT, MAX_DECIMAL_PRECISION, STR, Type, decimal
@@ -237,7 +238,7 @@ COUNT_DISTINCT = Aggregate(
     state=StateKind.ORDERED,
     result=lambda argument: None if argument is None else INT,
     form="count_distinct(x)",
-    in_order=DIFFERENT,
+    in_order=Different(),
     of_nothing=0,
     parted=False,
     sql="count(DISTINCT {0})",
@@ -251,7 +252,7 @@ ARG_MIN = Aggregate(
     form="arg_min(x, key)",
     wanted="2 arguments",
     of_sql=("argmin", "min_by"),
-    in_order=FIRST,
+    in_order=End(False),
     alike=True,
     parted=False,
 )
@@ -264,7 +265,7 @@ ARG_MAX = Aggregate(
     form="arg_max(x, key)",
     wanted="2 arguments",
     of_sql=("argmax", "max_by"),
-    in_order=LAST,
+    in_order=End(True),
     alike=True,
     parted=False,
 )
@@ -277,7 +278,7 @@ FIRST_VALUE = Aggregate(
     form="first(x, key)",
     wanted="at least 2 arguments",
     of_sql=("first_value",),
-    in_order=FIRST,
+    in_order=End(False),
     alike=True,
     parted=False,
 )
@@ -290,7 +291,7 @@ LAST_VALUE = Aggregate(
     form="last(x, key)",
     wanted="at least 2 arguments",
     of_sql=("last_value",),
-    in_order=LAST,
+    in_order=End(True),
     alike=True,
     parted=False,
 )
@@ -303,7 +304,7 @@ MEDIAN = Aggregate(
     result=_between,
     form="median(x)",
     over=_NUMBERS,
-    in_order=BETWEEN.at_half,
+    in_order=AtShare(Fraction(1, 2), between=True),
     parted=False,
     sql={
         "duckdb": "quantile_cont(CAST({0} AS DOUBLE), 0.5)",
@@ -321,7 +322,7 @@ QUANTILE = Aggregate(
     over=_NUMBERS,
     wanted="2 arguments",
     of_sql=("percentile", "percentile_cont", "quantile_cont"),
-    in_order=BETWEEN,
+    in_order=AtShare(between=True),
     constant=1,
     types=(None, FLOAT),
     parted=False,
@@ -340,7 +341,7 @@ QUANTILE_DISC = Aggregate(
     form="quantile_disc(x, 0.95)",
     wanted="2 arguments",
     of_sql=("percentile_disc",),
-    in_order=AT,
+    in_order=AtShare(),
     constant=1,
     types=(None, FLOAT),
     alike=True,
@@ -350,12 +351,23 @@ QUANTILE_DISC = Aggregate(
         "spark": "percentile_disc({1}) WITHIN GROUP (ORDER BY {0})",
     },
 )
+MODE = Aggregate(
+    name="mode",
+    arguments=("value",),
+    line="The value that is there most often, of several the least.",
+    state=StateKind.ORDERED,
+    result=lambda argument: argument,
+    form="mode(x)",
+    in_order=MostFrequent(),
+    alike=True,
+    parted=False,
+)
 
 AGGREGATES: Mapping[str, Aggregate] = {
     each.name: each
     for each in (
         COUNT, SUM, MIN, MAX, MEAN, CONCAT, STDDEV, ANY, COUNT_DISTINCT, ARG_MIN, ARG_MAX,
-        FIRST_VALUE, LAST_VALUE, MEDIAN, QUANTILE, QUANTILE_DISC,
+        FIRST_VALUE, LAST_VALUE, MEDIAN, QUANTILE, QUANTILE_DISC, MODE,
     )
 }  # fmt: skip
 """All built-in aggregates, by name."""

@@ -11,7 +11,6 @@ from typing import NamedTuple
 import numpy as np
 
 from lftj.functions.aggregates import EXTREMES, GREATEST, TEXTS
-from lftj.functions.in_order import Place
 from lftj.heads.aggregate_shape import CallShape
 from lftj.heads.in_order import reading
 from lftj.storage.delta import Columns
@@ -45,9 +44,9 @@ def end_of(call: CallShape) -> End | None:
     if call.function in EXTREMES:
         return End(call.args, call.function in GREATEST)
     read = reading(call.function)
-    if read is None or read.place not in (Place.FIRST, Place.LAST):
+    if read is None or read.end is None:
         return None
-    return End(ordered_args(call), read.place is Place.LAST)
+    return End(ordered_args(call), read.end)
 
 
 def beats(rows: Sequence[np.ndarray], others: Sequence[np.ndarray], greatest: bool) -> np.ndarray:

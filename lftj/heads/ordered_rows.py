@@ -16,15 +16,15 @@ from dataclasses import field, replace
 import numpy as np
 
 from lftj.functions.aggregates import GREATEST
-from lftj.functions.in_order import InOrder, Place
+from lftj.functions.in_order import Runs
 from lftj.heads.aggregate_shape import CallShape
 from lftj.heads.changes import net_changes
-from lftj.heads.in_order import between, places_read, reading
+from lftj.heads.in_order import reading
 from lftj.heads.kept import Advance, GroupChange
 from lftj.heads.scans import Scan
 from lftj.heads.support_state import SupportState
 from lftj.heads.text_order import TextOrder
-from lftj.scantree import Arena, after_prefix
+from lftj.scantree import Arena, Tree, after_prefix
 from lftj.scantree.frozen import frozen
 from lftj.scantree.weights import at_weights, rows_with
 from lftj.storage.delta import Columns
@@ -138,31 +138,10 @@ class OrderedRows:
         """The codes of a call's results in the groups of a change, after it."""
         if call in self.scans:
             return self._scanned(call, change)
-        groups, tree = change.groups[: self.width], self.rows.tree
+        column = self.code_column(self.args.index(call.args[0]))
+        rows = _Kept(call, self.rows.tree, change.groups[: self.width], column, change)
         read = reading(call.function)
-        if read is not None and read.by_share:
-            return self._at_share(call, read, groups, change)
-        if read is not None and read.place is Place.DIFFERENT:
-            change.work.count(tree, 2 * len(change.sizes))
-            return rows_with(tree, groups, len(change.sizes))
-        last = call.function in GREATEST or (read is not None and read.place is Place.LAST)
-        _, columns, pages = tree.edge_rows(groups, last=last)
-        change.work.pages += pages
-        return columns[self.code_column(self.args.index(call.args[0]))]
-
-    def _at_share(
-        self, call: CallShape, read: InOrder, groups: np.ndarray, change: GroupChange
-    ) -> np.ndarray:
-        tree, column = self.rows.tree, self.code_column(self.args.index(call.args[0]))
-        places = places_read(read, call.constant, change.sizes)
-        low = high = at_weights(tree, groups, places.first, column)
-        change.work.count(tree, 3 * len(change.sizes))
-        if read.place is Place.AT:
-            return low
-        if (places.second != places.first).any():
-            change.work.count(tree, 3 * len(change.sizes))
-            high = at_weights(tree, groups, places.second, column)
-        return between(places, low, high, call.types[0], call.function, change.name)
+        return rows.end(last=call.function in GREATEST) if read is None else read.read(rows)
 
     def _scanned(self, call: CallShape, change: GroupChange) -> np.ndarray:
         groups, tree, scan = change.groups[: self.width], self.rows.tree, self.scans[call]
@@ -174,3 +153,41 @@ class OrderedRows:
             codes[group] = scan.result(tree, prefix, after_prefix(prefix), change.name, group)
         change.work.count(tree, 2 * len(codes))
         return codes
+
+
+class _Kept:
+    """Rows of groups that stand in a tree with their counts, the codes of the values in a column;
+    its look-ups count as work of the change.
+    """
+
+    def __init__(
+        self, call: CallShape, tree: Tree, groups: np.ndarray, column: int, change: GroupChange
+    ) -> None:
+        self.function, self.type, self.share = call.function, call.types[0], call.constant
+        self.sizes, self.name = change.sizes, change.name
+        self._tree, self._groups, self._column, self._work = tree, groups, column, change.work
+
+    def end(self, *, last: bool) -> np.ndarray:
+        _, columns, pages = self._tree.edge_rows(self._groups, last=last)
+        self._work.pages += pages
+        return columns[self._column]
+
+    def different(self) -> np.ndarray:
+        self._work.count(self._tree, 2 * len(self.sizes))
+        return rows_with(self._tree, self._groups, len(self.sizes))
+
+    def at(self, places: np.ndarray) -> np.ndarray:
+        self._work.count(self._tree, 3 * len(self.sizes))
+        return at_weights(self._tree, self._groups, places, self._column)
+
+    def whole(self) -> Runs:
+        there = np.flatnonzero(self.sizes)
+        keys = self._groups[:, there].T.tolist()
+        ranges = [self._tree.range(key, after_prefix(key)) for key in keys]
+        counts = [len(columns[-1]) for columns in ranges]
+        self._work.count(self._tree, sum(counts))
+        values, often = (
+            np.concatenate([np.empty(0, np.int64), *(columns[each] for columns in ranges)])
+            for each in (self._column, -1)
+        )
+        return Runs(values, often, np.cumsum(counts, dtype=np.int64) - counts)

@@ -21,7 +21,7 @@ Ranging = tuple[Aggregated, tree.Body]
 _OF_ALL = TOTALS | {
     name
     for name, each in AGGREGATES.items()
-    if each.fold is not None or (each.in_order is not None and each.in_order.by_share)
+    if each.fold is not None or (each.in_order is not None and each.in_order.counted)
 }
 """Aggregates in which a value that occurs twice counts twice."""
 

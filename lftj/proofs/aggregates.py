@@ -113,6 +113,7 @@ IN_ORDER: dict[str, Callable[[list[tuple[Value, ...]]], Value]] = {
     "quantile_disc": lambda rows: sorted(row[0] for row in rows)[
         max(math.ceil(_share(rows) * len(rows)), 1) - 1
     ],
+    "mode": lambda rows: statistics.mode(sorted(row[0] for row in rows)),
 }
 """Aggregates of all arguments of each assignment, of which there are some."""
 OF_NOTHING: Mapping[str, Value] = {"count": 0, "sum": 0, "any": False, "count_distinct": 0}

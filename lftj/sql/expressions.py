@@ -14,7 +14,7 @@ from lftj.functions import (
     AGGREGATES,
     OPERATORS,
     USERS,
-    Place,
+    AtShare,
     Sql,
     StateKind,
     functor_named,
@@ -167,15 +167,17 @@ class Terms:
             raise cannot_say(f"the aggregate `{function}`", self.dialect.name)
         if known.state is StateKind.COUNT and args:
             return f"count({args[0]})"
-        place = known.in_order and known.in_order.place
-        if place is Place.BETWEEN and type.name == "decimal":
+        read = known.in_order
+        if isinstance(read, AtShare) and read.between and type.name == "decimal":
             what = f"the {function} of decimals, which is rounded half to even,"
             raise cannot_say(what, self.dialect.name)
         if known.sql is not None:
             return self._filled(known.sql, args, type=self.dialect.type(type))
-        if place is not None:
+        if read is not None and read.end is None:
+            raise cannot_say(f"the aggregate `{function}`", self.dialect.name)
+        if read is not None:
             by = _keys((*args[1:], args[0]), (*constant[1:], constant[0]))
-            found = self.function(place.name.lower(), args[0], order=by or args[0])
+            found = self.function("last" if read.end else "first", args[0], order=by or args[0])
             return found + _of_values(args) * type.optional
         separator = args[1] if args[1:] else "''"
         by = _keys((*args[2:], args[0]), (*constant[2:], constant[0]))

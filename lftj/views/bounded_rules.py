@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from lftj.functions.aggregates import AGGREGATES, COUNTS, TOTALS
-from lftj.functions.in_order import Place
 from lftj.heads.aggregate_shape import CallShape
 from lftj.heads.in_order import reading
 from lftj.program.normal_form import AggregateTerm, NormalRule, PositiveAtom, Ref
@@ -109,16 +108,10 @@ def pairs_compared(rule: NormalRule, tuning: Tuning) -> tuple[str, str] | None:
 
 def _of_all(call: AggregateTerm) -> bool:
     """Test for an aggregate to which all rows matter, not those at an end."""
-    about = AGGREGATES.get(call.function)
-    ends = about is not None and about.in_order is not None and not about.in_order.by_share
-    return (
-        call.function in COUNTS
-        or call.function in TOTALS
-        or (
-            about is not None
-            and (about.fold is not None or (about.in_order is not None and not ends))
-        )
-    )
+    if call.function in COUNTS or call.function in TOTALS:
+        return True
+    about, read = AGGREGATES.get(call.function), reading(call.function)
+    return (about is not None and about.fold is not None) or (read is not None and read.counted)
 
 
 def _takes(call: AggregateTerm, rule: NormalRule) -> bool:
@@ -137,7 +130,7 @@ def _takes(call: AggregateTerm, rule: NormalRule) -> bool:
 def _is_near(function: str, side: str) -> bool:
     """Test for the last row below a bound, or the first one above it."""
     read = reading(function)
-    return read is not None and read.place is (Place.LAST if side in BELOW else Place.FIRST)
+    return read is not None and read.end is (side in BELOW)
 
 
 def _columns(atom: PositiveAtom) -> dict[int, int]:

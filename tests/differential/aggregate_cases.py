@@ -122,4 +122,14 @@ CASES = (
     Case("quantile_disc", CENTS, CENTS, {(Decimal("0.10"), Decimal("0.25")): Decimal("0.25")},
         ", 1"),
     Case("quantile_disc", "bool", "bool", {(True, False): False, (True,): True}, ", 0"),
+    Case("mode", "number", "number", {(7,): 7, (3, 1, 3, 1, 2): 1, (LEAST, MOST, MOST): MOST},
+        databases=False),
+    Case("mode", "symbol", "symbol", {("b", "a", "é", "b"): "b", ("z", "é", "a", ""): ""},
+        databases=False),
+    Case("mode", "float", "float", {(0.5, -0.0, 0.0, INF): 0.0, (INF, INF, 1.0): INF},
+        databases=False),
+    Case("mode", CENTS, CENTS, {(Decimal("0.10"), Decimal("0.25"), Decimal("0.25")):
+        Decimal("0.25")}, databases=False),
+    Case("mode", "bool", "bool", {(True, False, True): True, (True, False): False},
+        databases=False),
 )  # fmt: skip

@@ -9,7 +9,7 @@ from tests.strategies.schemas import COST, NULLED, optional, pick, required
 from tests.strategies.terms import Draw, Typed
 
 KEYED = ("arg_min", "arg_max", "first", "last")
-IN_ORDER = (*KEYED, "count_distinct", "median", "quantile", "quantile_disc")
+IN_ORDER = (*KEYED, "count_distinct", "median", "mode", "quantile", "quantile_disc")
 _SHARES = (0.0, 0.1, 0.25, 0.5, 0.95, 1.0)
 
 

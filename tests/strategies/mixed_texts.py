@@ -22,7 +22,7 @@ BASES = {
 _CALLS = (
     *("count()", "count({x})", "sum({x})", "min({x})", "max({x})", "mean({x})", "median({x})"),
     *("count_distinct({x})", "quantile_disc({x}, 0.5)", "first({x}, {y})", "last({x}, {y})"),
-    *("arg_max({x}, {y})", "arg_min({x}, {y})", "stddev({x})"),
+    *("arg_max({x}, {y})", "arg_min({x}, {y})", "stddev({x})", "mode({x})"),
 )
 _FLOATS = ("mean", "stddev", "median")
 _ORDERED = ("<", "<=", ">", ">=")

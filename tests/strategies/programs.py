@@ -32,9 +32,9 @@ from tests.strategies.schemas import (
 from tests.strategies.terms import Draw, Typed, expression, like, of_type, plain
 
 AGGREGATES = {
-    "int": ("count", "sum", "min", "max", "count_distinct", "arg_max", "quantile_disc"),
+    "int": ("count", "sum", "min", "max", "count_distinct", "arg_max", "quantile_disc", "mode"),
     "float": ("mean", "stddev", "sum", "min", "max", "median", "quantile"),
-    "str": ("min", "max", "concat", "first", "quantile_disc"),
+    "str": ("min", "max", "concat", "first", "quantile_disc", "mode"),
     "bool": ("min", "max", "any", "last"),
     "date": ("min", "max", "arg_min", "quantile_disc"),
     "timestamp": ("min", "max", "last"),

@@ -48,7 +48,8 @@ expressions: list[lftj.Expression] = [
     lftj.fn.count_distinct(x), lftj.fn.arg_min(x, y), lftj.fn.arg_max(x, y), lftj.fn.median(x),
     lftj.fn.first(x, y, z), lftj.fn.last(x, y), lftj.fn.quantile(x, 0.95),
     lftj.fn.quantile_disc(x, 0.95), lftj.aggregate("last", x, y, edge(x, y)),
-    lftj.fn.stddev(x), lftj.fn.any(y), lftj.fn.if_(x > 1, abs(x), lftj.fn.hours(y)),
+    lftj.fn.stddev(x), lftj.fn.mode(x), lftj.fn.any(y),
+    lftj.fn.if_(x > 1, abs(x), lftj.fn.hours(y)),
 ]  # fmt: skip
 formulas: list[lftj.Formula] = [
     lftj.contains("a", "ab"), lftj.match("a.*", "ab"), lftj.choice(x, y), edge(x, _),
