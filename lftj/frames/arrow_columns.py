@@ -266,7 +266,7 @@ def _code_chunk(
 
 def _code_strings(values: pa.Array, target: Target, rows: slice | np.ndarray) -> np.ndarray:
     try:
-        return target.dictionary.encode(values)
+        return target.dictionary.encode(values, target.expected)
     except ValueTypeError as error:
         raise target.fail(
             error, _row(rows, first_failing(values, lambda part: part.validate(full=True)))

@@ -15,6 +15,7 @@ from lftj.errors import FrameError, LftjError, NullValueError
 from lftj.scantree.frozen import frozen
 from lftj.types import NULL_CODE, Type, code_of
 from lftj.types.dictionary import Dictionary
+from lftj.types.expected_texts import ExpectedTexts
 
 NullPolicy = Literal["error", "drop"]
 Columns = Sequence[tuple[str, Type]]
@@ -116,6 +117,8 @@ class Target(NamedTuple):
     type: Type
     dictionary: Dictionary
     place: Place = Place()
+    expected: ExpectedTexts | None = None
+    """Codes that strings of the column probably have."""
 
     def fail(self, error: LftjError, row: int | None = None) -> LftjError:
         """`error` with its place."""

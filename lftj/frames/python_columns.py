@@ -55,7 +55,7 @@ def _code_alike(values: Sequence[object], target: Target) -> CodedColumn | None:
     name = target.type.name
     if name == "str" and kinds <= {str}:
         try:
-            return CodedColumn(target.dictionary.encode(values))  # type: ignore[arg-type]
+            return CodedColumn(target.dictionary.encode(values, target.expected))  # type: ignore[arg-type]
         except LftjError:
             return None
     expected, dtype = _DTYPES.get(name, (None, None))

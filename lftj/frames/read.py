@@ -7,6 +7,7 @@ import os
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import partial
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,7 @@ from lftj.frames.python_columns import code_values
 from lftj.scantree.frozen import frozen
 from lftj.types import encode_scalar
 from lftj.types.dictionary import Dictionary
+from lftj.types.expected_texts import ExpectedTexts
 
 # Rows written in Python: tuples by position, dicts by name.
 
@@ -174,6 +176,7 @@ def read(
     facts: Parameters | None = None,
     place: Place | None = None,
     late_from: int | None = None,
+    expected: Sequence[ExpectedTexts | None] | None = None,
 ) -> Frame:
     """The rows of `source` as codes, one int64 array per column of the relation, in input order.
 
@@ -189,7 +192,7 @@ def read(
     parameters of `.input` (`{}`: none), whatever its ending; Parquet and Arrow files stay what they
     are, and take none but the name. `place`: what messages call the source, where it is an Arrow
     table or batch that was a file's. `late_from`: from so many rows on columns are given late
-    (`Frame`).
+    (`Frame`). `expected`: codes that the strings of each column probably have.
 
     Nothing is converted but integers to wider ones and timestamps to microseconds, where exact.
     Raises FrameError, FileMissingError, ArityError, NullValueError, ValueTypeError,
@@ -232,7 +235,11 @@ def read(
             return Frame([np.empty(0, np.int64) for _ in columns], 0)
     late = late_from is not None and carrier.rows >= late_from > 0
     positions = match_columns(carrier, columns, mapping, dict(defaults))
-    return _read_carrier(carrier, columns, positions, dict(defaults), dictionary, nulls, late)
+    targets = [
+        Target(name, type, dictionary, carrier.place, likely)
+        for (name, type), likely in zip(columns, expected or repeat(None), strict=False)
+    ]
+    return _read_carrier(carrier, targets, positions, dict(defaults), nulls, late)
 
 
 def names_of(source: Any) -> list[Hashable] | None:
@@ -257,22 +264,20 @@ def read_options(
 
 def _read_carrier(
     carrier: Carrier,
-    columns: Columns,
+    targets: Sequence[Target],
     positions: Sequence[int | None],
     defaults: Defaults,
-    dictionary: Dictionary,
     nulls: NullPolicy,
     late: bool,
 ) -> Frame:
     """Codes and checks the columns of one carrier, which are at these positions; None: has the
     default in all rows.
     """
-    targets = [Target(name, type, dictionary, carrier.place) for name, type in columns]
     waiting: list[Late | None] = [None] * len(targets)
     coded: list[CodedColumn] = []
     for number, (position, target) in enumerate(zip(positions, targets, strict=True)):
         if position is None:
-            code = encode_scalar(target.type, defaults.get(target.name), dictionary)
+            code = encode_scalar(target.type, defaults.get(target.name), target.dictionary)
             coded.append(CodedColumn(np.full(carrier.rows, code, np.int64)))
             continue
         if late and isinstance(carrier, ArrowCarrier):
@@ -289,6 +294,7 @@ def _read_carrier(
         column if each is None else CodedColumn(np.array(each()))
         for each, column in zip(waiting, coded, strict=True)
     ]
+    columns = [(target.name, target.type) for target in targets]
     return without_nulls(coded, columns, carrier.rows, nulls, carrier.place)
 
 

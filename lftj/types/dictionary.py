@@ -42,6 +42,7 @@ from lftj.types.arrow_arrays import (
     one_piece,
     to_str,
 )
+from lftj.types.expected_texts import ExpectedTexts
 from lftj.types.text_index import Table, TextIndex
 from lftj.types.texts import Flat, Texts, of_codes
 
@@ -130,7 +131,11 @@ class Dictionary(Texts):
             self._index.extend(*self._flat)
 
     # ── strings to codes ──────────────────────────────────────────────────────────────────────────
-    def encode(self, strings: pa.Array | pa.ChunkedArray | Sequence[str]) -> np.ndarray:
+    def encode(
+        self,
+        strings: pa.Array | pa.ChunkedArray | Sequence[str],
+        expected: ExpectedTexts | None = None,
+    ) -> np.ndarray:
         """Codes (int64, one per string) of an Arrow array of any string type or of a sequence of
         `str`; new strings are added.
 
@@ -138,7 +143,7 @@ class Dictionary(Texts):
         others, and of what that
         did not find, only the distinct strings pass through Python: O(n) in Arrow plus O(distinct)
         look-ups at about 0.2 µs. Raises NullValueError for NULL, ValueTypeError for what is not a
-        string of Unicode characters.
+        string of Unicode characters. Texts that are `expected` need no look-up.
         """
         batch = one_piece(strings)
         if batch.null_count:
@@ -147,6 +152,13 @@ class Dictionary(Texts):
                 f"row {row}: NULL is not a string",
                 hint='leave the row out, or load with nulls="drop"',
             )
+        if expected is not None:
+            codes, others = expected.find(self._flat, batch)
+            if 2 * len(others) > len(batch):
+                return self.encode(batch)
+            if len(others):
+                codes[others] = self.encode(batch.take(arrow_array(others)))
+            return codes
         if len(batch) >= _BULK and not self._first:
             return self._interned(batch)
         if len(batch) > len(self):

@@ -103,7 +103,7 @@ class TextIndex:
         self._finish(offsets, data)
         count = len(offsets) - 1
         self._make_room(offsets, data, len(texts))
-        ends, text = _bytes_of(texts)
+        ends, text = bytes_of_texts(texts)
         codes, fresh = np.empty(len(texts), np.int64), np.empty(len(texts), np.int64)
         known, here = (address(offsets), address(data)), (address(ends), address(text))
         self._unfinished, slots = True, self._slots
@@ -154,14 +154,14 @@ def _find(
     codes = np.empty(len(texts), np.int64)
     if not len(codes):
         return codes, 0
-    ends, text = _bytes_of(texts)
+    ends, text = bytes_of_texts(texts)
     missing = find(
         slots, _shift(slots), address(offsets), address(data), address(ends), address(text), codes
     )
     return codes, int(missing)
 
 
-def _bytes_of(texts: pa.StringArray | pa.LargeStringArray) -> tuple[np.ndarray, np.ndarray]:
+def bytes_of_texts(texts: pa.StringArray | pa.LargeStringArray) -> tuple[np.ndarray, np.ndarray]:
     """Ends of texts (int64), the first of them where the first text begins, and their bytes."""
     _, ends, text = texts.buffers()
     kind = np.int64 if pa.types.is_large_string(texts.type) else np.int32

@@ -34,6 +34,7 @@ from lftj.storage.delta import Columns, Delta, Load, no_rows
 from lftj.storage.relation import RelationVersion, key_and_rest
 from lftj.types import lookup_scalar
 from lftj.types.dictionary import Dictionary
+from lftj.types.expected_texts import ExpectedTexts
 from lftj.types.sources import Role, in_role, without_role
 
 Operation = Literal["insert", "delete", "upsert"] | tuple[int, ...]
@@ -129,6 +130,13 @@ class Staging:
         if self._waiting or self._resolved:
             return None
         return self.committed.blocks(rows, range(max(1, self.committed.schema.arity)))
+
+    def expected_texts(self) -> list[ExpectedTexts | None]:
+        """For each column of strings those of the rows that are committed, in their order. O(n)."""
+        return [
+            ExpectedTexts(self.committed.columns([place])[0]) if type.name == "str" else None
+            for place, (_, type) in enumerate(self.committed.schema.columns)
+        ]
 
     def refuse(self, rows: Columns, present: bool, dictionary: Dictionary) -> Columns:
         """The rows, sorted and distinct. Raises MissingRowError where some would be there now

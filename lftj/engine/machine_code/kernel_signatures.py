@@ -94,6 +94,7 @@ lftj.types.text_index_kernels enter W i i i i i
 lftj.heads.concatenation_kernels measure_joined W W W W W W
 lftj.types.text_index_kernels enter_some W i i i W
 lftj.types.text_index_kernels find_or_enter W i i i i i i W W
+lftj.types.expected_texts_kernels find_expected i i i i W W W W
 """,
     "recursion": """
 lftj.maintenance.lattice.improvement_kernels run_improvement W

@@ -22,7 +22,7 @@ from lftj.types.dictionary import Dictionary
 _CLASSES = {"int": int, "str": str, "bool": bool, "float": float}
 """Types of columns whose values of these classes need no closer look."""
 _LISTED = (list, tuple, set, frozenset, dict, range, str)
-_PIECE = 4096
+_PIECE = 1 << 14
 """Rows that are compared at once."""
 
 
@@ -144,9 +144,9 @@ def sync(
     """Make a relation equal to a table: its rows, or those with the values of a scope. Of rows with
     the same values in the columns `by` the last one counts.
     """
-    if len(by) < schema.arity and not _ascending([rows[place] for place in by]):
-        rows = _last(rows, by)
-    wanted = rows if _ascending(rows) else sort_rows(rows)
+    wanted = rows if (leading := _leading(rows)) else sort_rows(rows)
+    if len(by) < schema.arity and not _distinct(wanted, by, leading):
+        wanted = sort_rows(_last(rows, by))
     pieces = staging.pieces(_PIECE) if not scope else None
     if pieces is None:
         inserts, erases = differences(wanted, staging.where(scope))
@@ -162,44 +162,79 @@ def sync(
     return Synced(len(came[0]) - updated, updated, len(went[0]) - updated)
 
 
-def _ascending(columns: Columns) -> bool:
-    """Test for rows that the first column alone puts in order, and tells apart."""
-    return bool(columns) and bool((columns[0][1:] > columns[0][:-1]).all())
+def _leading(rows: Columns) -> int:
+    """The number of first columns by which the rows ascend and are told apart; 0 where they do not
+    ascend. O(n), little for one column.
+    """
+    tied = None
+    for number, column in enumerate(rows, 1):
+        before, after = column[:-1], column[1:]
+        if tied is None and (after > before).all():
+            return number
+        falls = after < before
+        if (falls if tied is None else falls & tied).any():
+            return 0
+        equal = after == before
+        tied = equal if tied is None else equal & tied
+        if not tied.any():
+            return number
+    return 0
 
 
 def _differences(rows: Columns, pieces: Iterable[np.ndarray]) -> tuple[Columns, Columns]:
     """The rows, sorted, that are in none of some pieces, which ascend, and those of the pieces that
     are not among them. O(n), mostly a comparison of arrays: equal pieces are passed over.
     """
-    found: list[tuple[Columns, Columns]] = []
-    start = 0
+    came, went, start = [list[Columns](), list[Columns](), 0]
     for piece in pieces:
         end = start + piece.shape[1]
-        if all(map(np.array_equal, (column[start:end] for column in rows), piece)):
+        unlike = _unlike([column[start:end] for column in rows], piece)
+        if unlike is None:
             start = end
             continue
-        rest = [column[start:] for column in rows]
-        place, there = locate(list(piece[:, -1:]), rest)
-        end = start + int(place[0]) + bool(there[0])
-        here = [column[start:end] for column in rows]
-        found.append(differences(here, list(piece.copy())))
+        if unlike[-1]:  # as many rows may have come as went, or more, or fewer
+            place, there = locate(list(piece[:, -1:]), [column[start:] for column in rows])
+            end, unlike = start + int(place[0]) + bool(there[0]), slice(None)
+        came.append([column[start:end][unlike] for column in rows])
+        went.append(list(piece[:, unlike].copy()))
         start = end
-    nothing = [column[:0] for column in rows]
-    found.append(([column[start:] for column in rows], nothing))
+    came.append([column[start:] for column in rows])
+    went.append([column[:0] for column in rows])
     inserts, erases = (
-        [np.concatenate(column) for column in zip(*side, strict=True)]
-        for side in zip(*found, strict=True)
+        [np.concatenate(each) for each in zip(*side, strict=True)] for side in (came, went)
     )
-    return inserts, erases
+    return differences(inserts, erases)
+
+
+def _unlike(rows: Columns, piece: np.ndarray) -> np.ndarray | None:
+    """Mark the rows that differ from those of a piece in their places; None where all are equal.
+    All are marked where these are not as many.
+    """
+    if len(rows[0]) < piece.shape[1]:
+        return np.ones(piece.shape[1], np.bool_)
+    unlike = None
+    for column, values in zip(rows, piece, strict=True):
+        differ = column != values
+        if differ.any():
+            unlike = differ if unlike is None else unlike | differ
+    return unlike
+
+
+def _distinct(rows: Columns, by: Sequence[int], leading: int) -> bool:
+    """Test for rows, sorted and told apart by some `leading` columns, each of which has an identity
+    of its own. O(n) where the first columns are the identity.
+    """
+    if leading and set(range(leading)) <= set(by):
+        return True
+    columns = [rows[place] for place in sorted(by)]
+    if set(by) == set(range(len(by))):
+        return not by or _leading(columns) > 0
+    return len(sort_rows(columns)[0]) == len(columns[0])
 
 
 def _last(rows: Columns, by: Sequence[int]) -> Columns:
-    """The last row of each identity; the rows themselves where each has one. O(n) where they are in
-    order.
-    """
+    """The last row of each identity, of which there is some column."""
     columns = [rows[place] for place in by]
-    if not columns or len(sort_rows(columns)[0]) == len(columns[0]):
-        return rows
     order = sort_order(columns)
     starts = equal_runs([column[order] for column in columns], len(columns))
     last = order[np.append(starts[1:], len(order))[: len(starts)] - 1]

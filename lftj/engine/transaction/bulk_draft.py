@@ -148,7 +148,8 @@ class BulkDraft(SchemaDraft):
         """See `Transaction.sync`."""
         schema = self.writable(relation)
         places = identity_of(schema, by)
-        frame = self.framed(schema, data, options | {"late_from": 1})
+        expected = self.staging(schema.name).expected_texts()
+        frame = self.framed(schema, data, options | {"late_from": 1, "expected": expected})
         late = frame.late
         rows = frame.columns if late is None else [np.asarray(each()) for each in late]
         if not schema.arity:

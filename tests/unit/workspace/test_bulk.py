@@ -137,6 +137,66 @@ def test_a_relation_is_made_equal_to_a_table(ws: Any, size: int, seed: int) -> N
     assert (tx.version, ws.verify()) == (ws.version, [])
 
 
+WIDE = {
+    "name": str,
+    "day": datetime.date,
+    "note": "str?",
+    "size": float,
+    "price": lftj.decimal(9, 2),
+    "count": "int?",
+}
+
+
+def wide_row(number: int, chance: random.Random) -> tuple[Any, ...]:
+    return (
+        f"näme {number}" if number % 5 else f"{number}",
+        datetime.date(2020, 1, 1) + datetime.timedelta(days=number % 40),
+        None if number % 3 == 0 else f"note {chance.randrange(4)}",
+        chance.choice([0.0, -0.0, 1e300, -2.5]),
+        Decimal(chance.randrange(900)) / 100,
+        None if number % 4 == 0 else chance.randrange(5),
+    )
+
+
+def wide_table(rows: list[Any], carrier: str) -> Any:
+    types = ("string", "date32[day]", "large_string", "double", pa.decimal128(12, 2), "int64")
+    fields = list(zip(WIDE, types, strict=True))
+    columns = [pa.array([row[i] for row in rows], type) for i, (_, type) in enumerate(fields)]
+    table = pa.table(columns, names=list(WIDE))
+    if carrier == "chunks":
+        return pa.concat_tables([table[:700], table[700:701], table[701:]])
+    if carrier == "pandas":
+        return table.to_pandas(types_mapper=pd.ArrowDtype)
+    return {"rows": rows, "polars": pl.from_arrow(table)}.get(carrier, table)
+
+
+@pytest.mark.parametrize("key", [None, "name", ("day", "name"), ("name", "day")])
+@pytest.mark.parametrize("carrier", ["rows", "arrow", "chunks", "pandas", "polars"])
+def test_tables_of_all_types_in_any_order_are_compared(key: Any, carrier: str) -> None:
+    chance = random.Random(f"{key} {carrier}")
+    rows = [wide_row(number, chance) for number in range(3000)]
+    with lftj.connect() as workspace:
+        workspace.relation("r", WIDE, key=key)
+        workspace.load("r", wide_table(rows, carrier))
+        for turn in range(6):
+            there = len(rows)
+            for row in chance.sample(range(there), 9):
+                rows[row] = (*rows[row][:2], *wide_row(row, chance)[2:])
+            first = chance.randrange(there - 300)
+            del rows[first : first + chance.choice([0, 1, 20, 300])]
+            news = [wide_row(4000 * (turn + 1) + n, chance) for n in range(chance.choice([0, 3]))]
+            rows[first:first] = news
+            if turn > 3:
+                chance.shuffle(rows)
+            with workspace.transaction() as tx:
+                found = tx.sync("r", wide_table([*rows, *rows[:2]], carrier))
+            assert set(workspace["r"]) == set(rows)
+            changes = [row[len(WIDE)] for row in tx.changes("r")]
+            signs = [found.inserted + found.updated, found.deleted + found.updated]
+            assert signs == [changes.count(1), changes.count(-1)]
+        assert workspace.verify() == []
+
+
 def test_a_part_of_a_relation_is_synchronised(ws: Any) -> None:
     with ws.transaction() as tx:
         assert tx.sync("item", [(0, "w0", 0), (77, "w0", 1)], where={"who": "w0"}) == (1, 0, 13)
