@@ -13,7 +13,7 @@ from lftj.views.failures import placed_in
 from lftj.views.family import Family
 from lftj.views.group_node import GroupState
 from lftj.views.join_node import JoinState
-from lftj.views.levels_node import LevelsState
+from lftj.views.levels_state import LevelsState
 from lftj.views.runner import Refreshed, refresh
 from lftj.views.states import NO_STATES, ViewStates, shown_key, stratum_key
 from lftj.views.union_node import UnionState

@@ -11,12 +11,15 @@ from dataclasses import replace
 import numpy as np
 
 from lftj.join.context import Context
+from lftj.join.plan.variable_orders import variables_of
 from lftj.maintenance.inputs.rule_work import RuleWork
 from lftj.maintenance.inputs.versions import Versions
 from lftj.program.additive import Addition
 from lftj.program.normal_form import (
     AggregateTerm,
+    Apply,
     Assignment,
+    Expression,
     NormalRule,
     Ref,
     RuleVariable,
@@ -35,7 +38,8 @@ _MANY = 4_096
 
 class Contribution:
     """A rule of a summed stratum as a join: for each assignment the group, the values that are
-    added, and the groups of the stratum that the assignment rests on.
+    added, and the groups of the stratum that the assignment rests on. `judges`: whether there is an
+    assignment may depend on the values of these.
     """
 
     def __init__(self, rule: NormalRule, known: Mapping[str, Addition]):
@@ -69,6 +73,7 @@ class Contribution:
         )
         self.join = Join.of(made, "summed")
         self.reads = frozenset(rule.reads)
+        self.judges = _judges(rule, known)
 
     def full(self, relations: Versions, context: Context) -> Assignments:
         """All rows, each with its number of assignments."""
@@ -103,3 +108,40 @@ class Contribution:
                     code = encode_constant(term.type, term.value, dictionary)
                     columns.append(np.full(len(rows[0]), code))
             yield relation, columns
+
+
+def _judges(rule: NormalRule, known: Mapping[str, Addition]) -> bool:
+    """Test for values of the stratum that more than what is added depends on."""
+    judged: set[int] = set()
+    for atom in rule.atoms:
+        place = known[atom.relation].column if atom.relation in known else None
+        if place is not None and isinstance(atom.args[place], Value):
+            return True
+        for at, arg in enumerate(atom.args):
+            if isinstance(arg, Ref) and at != place:
+                judged.add(arg.variable)
+    values = [
+        variable
+        for atom in rule.atoms
+        if atom.relation in known
+        for variable in variables_of(atom.args[known[atom.relation].column])
+    ]
+    own = known[rule.relation].column
+    judged |= {
+        each.variable for at, each in enumerate(rule.head) if isinstance(each, Ref) and at != own
+    }
+    for test in rule.filters:
+        judged |= variables_of(test.left) | variables_of(test.right)
+    for each in rule.negated:
+        judged.update(arg.variable for arg in each.args if isinstance(arg, Ref))
+    for each in (*rule.assignments, *rule.assignments)[::-1]:
+        if each.variable in judged or not _always(each.expression):
+            judged |= variables_of(each.expression)
+    return len(set(values)) < len(values) or not judged.isdisjoint(values)
+
+
+def _always(expression: Expression) -> bool:
+    """Test for an expression that has a value, or fails the commit."""
+    return not isinstance(expression, Apply) or (
+        expression.operator in ("+", "-", "*") and all(map(_always, expression.args))
+    )

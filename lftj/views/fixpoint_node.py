@@ -82,7 +82,7 @@ class Fixpoint:
         self, stratum: Stratum, kept: NodeState | None, versions: Versions, context: Context
     ) -> Closed:
         """Bring a summed stratum up to date."""
-        from lftj.views.levels_node import follow_levels  # as in `bring`
+        from lftj.views.summed_node import follow_levels  # as in `bring`
 
         started, before = moment(), context.budget.work
         schemas = {name: self._program.relations[name] for name in stratum.relations}

@@ -41,3 +41,24 @@ def cycle_of(edges: Mapping[Group, set[Group]]) -> list[Group]:
                 del on_path[node]
                 done.add(node)
     return []
+
+
+def settled(edges: Mapping[Group, set[Group]]) -> tuple[dict[Group, int], set[Group]]:
+    """The levels of the groups that rest on no cycle, each above the groups that it reads, and the
+    groups that are left.
+    """
+    readers: dict[Group, list[Group]] = {}
+    for target, sources in edges.items():
+        for source in sources:
+            readers.setdefault(source, []).append(target)
+    missing = {target: len(sources) for target, sources in edges.items()}
+    levels = {source: 0 for source in readers if source not in edges}
+    ready = list(levels)
+    for group in ready:
+        for target in readers.get(group, ()):
+            levels[target] = max(levels.get(target, 0), levels[group] + 1)
+            missing[target] -= 1
+            if not missing[target]:
+                ready.append(target)
+    left = {target for target, number in missing.items() if number}
+    return {group: levels[group] for group in ready}, left

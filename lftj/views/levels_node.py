@@ -17,30 +17,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import replace
-from functools import cached_property
 
 import numpy as np
 
-from lftj.errors import GroupCycleError, UserFunctionError, ValueRangeError
+from lftj.errors import GroupCycleError
 from lftj.frames.out import to_tuples
-from lftj.heads.aggregate_shape import AggregateShape
 from lftj.heads.aggregate_state import AggregateState
 from lftj.heads.changes import net_changes
 from lftj.join.context import Context
 from lftj.maintenance.inputs.rule_work import RuleWork
 from lftj.maintenance.inputs.versions import Versions
-from lftj.program.additive import Addition, additions
 from lftj.program.normal_form import (
-    AggregateTerm,
-    NormalRule,
-    PositiveAtom,
-    Ref,
     RelationSchema,
-    RuleVariable,
-    Stratum,
 )
-from lftj.scantree import Arena, Tree
-from lftj.scantree.frozen import frozen
 from lftj.scantree.rows import sort_rows, union
 from lftj.storage.database import Database
 from lftj.storage.delta import Columns, Delta
@@ -49,85 +38,20 @@ from lftj.types.dictionary import Dictionary
 from lftj.views.contribution import Contribution
 from lftj.views.group_cycles import Group, cycle_of, tuples_of
 from lftj.views.join_node import Assignments, joined
+from lftj.views.levels_state import LevelsState, no_levels, sum_shape
 
-_RISE = 64
+RISE = 64
 """Levels that groups may rise beyond the highest before a cycle is looked for."""
 
 _PART = 8
 """Times as many rows as a change has from which on the rows are not compared to find it."""
 
 
-class _Suspicion(Exception):
+class Suspicion(Exception):
     """Levels have risen so far that there may be a cycle."""
 
 
-@frozen
-class LevelsState:
-    """One version of what a summed stratum keeps: sums and levels by relation, and a level that
-    none is above.
-    """
-
-    rules: tuple[NormalRule, ...]
-    contributions: tuple[Contribution, ...]
-    sums: Mapping[str, AggregateState]
-    levels: Mapping[str, Tree]
-    highest: int = 0
-    work: int = 0
-
-    @staticmethod
-    def begun(rules: tuple[NormalRule, ...]) -> LevelsState:
-        """The state of these rules before anything was evaluated."""
-        known = additions(rules)
-        return LevelsState(rules, tuple(Contribution(rule, known) for rule in rules), {}, {})
-
-    @cached_property
-    def additions(self) -> dict[str, Addition]:
-        """The additions by relation."""
-        return additions(self.rules)
-
-    @cached_property
-    def groups(self) -> int:
-        """The number of groups."""
-        return sum(map(len, self.sums.values()))
-
-    @cached_property
-    def bytes(self) -> int:
-        """Bytes that are kept beside the rows."""
-        sums = sum(sum(each.memory.values()) for each in self.sums.values())
-        return sums + sum(8 * len(each) * (each.key_width + 1) for each in self.levels.values())
-
-
-def follow_levels(
-    stratum: Stratum,
-    schemas: Mapping[str, RelationSchema],
-    kept: object,
-    versions: Versions,
-    context: Context,
-    work: RuleWork,
-) -> tuple[dict[str, Delta], LevelsState]:
-    """Bring a summed stratum up to date: the changes of its relations, and what is kept. Raises
-    GroupCycleError, ValueRangeError, UserFunctionError or LimitError; nothing given is changed.
-    """
-    rules = tuple(rule for rule in stratum.rules if isinstance(rule, NormalRule))
-    same = isinstance(kept, LevelsState) and len(kept.rules) == len(rules)
-    if isinstance(kept, LevelsState) and same and all(map(_is, kept.rules, rules)):
-        way = _Levels(schemas, kept, versions, context, work)
-        try:
-            return way.followed()
-        except (_Suspicion, ValueRangeError, UserFunctionError):
-            # A product may be out of range that no version has: of a sum that goes in this commit
-            # and a row that comes. What an evaluation finds decides.
-            work.outcome = "fallback"
-    else:
-        work.outcome = "full"
-    return _Levels(schemas, LevelsState.begun(rules), versions, context, work).from_nothing()
-
-
-def _is(one: object, other: object) -> bool:
-    return one is other
-
-
-class _Levels:
+class Levels:
     """One commit's way through a summed stratum. `now`: its relations as far as they are done."""
 
     def __init__(
@@ -170,7 +94,7 @@ class _Levels:
         outside = {
             name: delta for name, delta in versions.deltas.items() if name not in self._columns
         }
-        self._limit = self._state.highest + _RISE
+        self._limit = self._state.highest + RISE
         self._suspicious = True
         for each in self._state.contributions:
             if not each.reads.isdisjoint(outside):
@@ -182,7 +106,7 @@ class _Levels:
         arena = self._context.resources.arena
         for name in self._columns:
             self.now[name] = RelationVersion.empty(self._schemas[name], arena)
-        self._limit, self._suspicious = _RISE, False
+        self._limit, self._suspicious = RISE, False
         for each in self._state.contributions:
             if not each.sources:
                 self._take(each, *each.full(self._versions, self._context))
@@ -218,14 +142,10 @@ class _Levels:
     def _finish_level(self) -> None:
         """Finish the pending groups of the least level, and pass their change on."""
         waiting = {name: joined(pieces) for name, pieces in self._pending.items() if pieces}
-        levels = {
-            name: self._levels_of(name, self._key(name, rows))
-            for name, (rows, _) in waiting.items()
-        }
-        least = min(int(each.min()) for each in levels.values())
+        ready = self._ready({name: self._key(name, rows) for name, (rows, _) in waiting.items()})
         before, deltas = dict(self.now), dict[str, Delta]()
         for name, (rows, signed) in waiting.items():
-            here = levels[name] == least
+            here = ready[name]
             left = ~here
             self._pending[name] = (
                 [([column[left] for column in rows], signed[left])] if left.any() else []
@@ -240,6 +160,12 @@ class _Levels:
                     self.now[name] = self.now[name].apply(delta)
         if deltas:
             self._pass_on(before, deltas)
+
+    def _ready(self, waiting: Mapping[str, Columns]) -> dict[str, np.ndarray]:
+        """Mark the groups of the least level."""
+        levels = {name: self._levels_of(name, keys) for name, keys in waiting.items()}
+        least = min(int(each.min()) for each in levels.values())
+        return {name: each == least for name, each in levels.items()}
 
     def _pass_on(self, before: Mapping[str, RelationVersion], deltas: dict[str, Delta]) -> None:
         versions = self._step(before, self.now, deltas)
@@ -341,7 +267,14 @@ class _Levels:
     def _look_for_cycles(self) -> None:
         """Raise GroupCycleError where groups depend on themselves; else levels may rise on."""
         if self._suspicious:
-            raise _Suspicion
+            raise Suspicion
+        cycle = cycle_of(self._edges())
+        if cycle:
+            raise self._error(cycle)
+        self._limit *= 4
+
+    def _edges(self) -> dict[Group, set[Group]]:
+        """The groups that each group adds up from, as far as they are done."""
         edges: dict[Group, set[Group]] = {}
         dictionary = self._context.resources.dictionary
         versions = self._step(self.now, self.now, {})
@@ -353,10 +286,7 @@ class _Levels:
             for relation, key in each.groups(rows, dictionary):
                 for target, source in zip(targets, tuples_of(key, len(rows[0])), strict=True):
                     edges.setdefault((each.relation, target), set()).add((relation, source))
-        cycle = cycle_of(edges)
-        if cycle:
-            raise self._error(cycle)
-        self._limit *= 4
+        return edges
 
     def _error(self, cycle: Sequence[Group]) -> GroupCycleError:
         """The error that names the groups of a cycle."""
@@ -371,29 +301,6 @@ class _Levels:
         types = [type_ for at, (_, type_) in enumerate(columns) if at != self._columns[name]]
         codes = [np.array([code], np.int64) for code in key[: len(types)]]
         return to_tuples(types, codes, dictionary.texts(), rows=1)[0]
-
-
-def no_levels(schema: RelationSchema, arena: Arena) -> Tree:
-    """Levels of no groups of a relation."""
-    return Tree.empty(arena, max(1, schema.arity - 1), 1)
-
-
-def sum_shape(schema: RelationSchema, addition: Addition) -> AggregateShape:
-    """The shape of a relation's head, over rows of its group and of what is added."""
-    at = addition.column
-    key = [column for place, column in enumerate(schema.columns) if place != at]
-    result = schema.columns[at][1]
-    types = addition.types if addition.of_users else (result,)
-    variables = [RuleVariable(name, type_) for name, type_ in key]
-    variables += [RuleVariable("_", type_) for type_ in types]
-    args = tuple(Ref(len(key) + place) for place in range(len(types)))
-    function = addition.function if addition.of_users else "sum"
-    head: list[Ref | AggregateTerm] = [Ref(place) for place in range(len(key))]
-    head.insert(at, AggregateTerm(function, args, result))
-    atom = PositiveAtom(schema.name, tuple(Ref(place) for place in range(len(variables))))
-    shape = AggregateShape.of(NormalRule(0, schema.name, tuple(head), tuple(variables), (atom,)))
-    assert shape.needed == tuple(range(len(variables)))
-    return shape
 
 
 def _highest(keys: Columns, levels: np.ndarray) -> Columns:

@@ -12,7 +12,7 @@ from lftj.program.normal_form import NormalRule, RelationSchema
 from lftj.storage.durable.stored_trees import OpenedTrees, StoredTrees
 from lftj.types.dictionary import Dictionary
 from lftj.types.sources import read_name
-from lftj.views.levels_node import LevelsState, no_levels, sum_shape
+from lftj.views.levels_state import LevelsState, no_levels, sum_shape
 from lftj.views.stored.stored_groups import (
     Rule,
     aggregate_data,

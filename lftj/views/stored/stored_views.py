@@ -34,7 +34,7 @@ from lftj.views.arms import Arm, GroupArm, JoinArm
 from lftj.views.graph import NO_VIEWS, Apart, GraphChange, reader_of
 from lftj.views.group_node import GroupState
 from lftj.views.join_node import JoinState
-from lftj.views.levels_node import LevelsState
+from lftj.views.levels_state import LevelsState
 from lftj.views.run import NodeState
 from lftj.views.states import ViewStates
 from lftj.views.stored.stored_groups import (
