@@ -117,12 +117,28 @@ class CheckedHeadAggregate:
 
 
 @frozen(slots=True)
+class CheckedGroups:
+    """The groups of which a head computes its values, as in `v(g, sum(a) / count())`: their keys
+    and aggregates, over the rule's body and `literals`, and the variables that stand for these in
+    the head (`results`). `columns`: of each of the head's columns the key that it has.
+    """
+
+    args: tuple[Expression | CheckedHeadAggregate, ...]
+    results: tuple[int, ...]
+    columns: tuple[int | None, ...]
+    literals: tuple[CheckedLiteral, ...] = ()
+
+
+@frozen(slots=True)
 class CheckedHead:
-    """One head; `literals` compute what its own terms need beyond the body."""
+    """One head; `literals` compute what its own terms need beyond the body, or beyond the `groups`
+    where it reads these in place of the body.
+    """
 
     relation: str
     args: tuple[Expression | CheckedHeadAggregate, ...]
     literals: tuple[CheckedLiteral, ...] = ()
+    groups: CheckedGroups | None = None
 
     @property
     def aggregates(self) -> bool:

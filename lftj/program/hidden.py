@@ -15,6 +15,7 @@ def source_of(name: str) -> int | None:
 PART = "part"
 ASKED = "ask"
 UNITED = "or"
+GROUPED = "group"
 
 
 def of_aggregate(name: str) -> bool:
@@ -47,7 +48,12 @@ def only_input(name: str) -> bool:
 def explain_hidden(name: str) -> str:
     """The words for a hidden relation in terms of the rule it comes from."""
     kind = kind_of(name)
-    words = {"not": "`!( … )`", UNITED: "`( … ; … )`", "choice": "`choice(…)`"}
+    words = {
+        "not": "`!( … )`",
+        UNITED: "`( … ; … )`",
+        "choice": "`choice(…)`",
+        GROUPED: "the aggregates of its head",
+    }
     if kind in IN_BRACES:
         return f"the aggregate `{kind}`"
     return words.get(kind, f"the functor `{kind}`")

@@ -33,6 +33,7 @@ from lftj.scantree.frozen import frozen
 from lftj.scantree.process.garbage import collector_paused
 from lftj.syntax import tree
 from lftj.syntax.called import with_calls
+from lftj.syntax.groups import computes_of_groups
 from lftj.types.sources import is_reserved
 
 
@@ -337,7 +338,8 @@ class Program:
         for head in rule.heads:
             known = derivations.pop(head.relation)
             if known.heads > 1:
-                left = replace(known, heads=known.heads - 1)
+                computed = known.computed - computes_of_groups(head)
+                left = replace(known, heads=known.heads - 1, computed=computed)
                 if known.sums is not None and not self._aggregates(head.relation, source):
                     left = replace(left, aggregated=False, sums=None)
                     plain.add(head.relation)

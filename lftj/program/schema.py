@@ -113,13 +113,14 @@ def bound_as(function: UserFunction, signature: FunctionSignature) -> bool:
 class Derivation:
     """Rule heads that derive a relation: their number, whether they aggregate, and the column and
     function when it is one `min` or `max` in each, or those of one `sum`, `count` or aggregate of
-    the user's in each that aggregates.
+    the user's in each that aggregates. `computed`: how many compute something of aggregates.
     """
 
     heads: int = 0
     aggregated: bool = False
     extreme: tuple[int, str] | None = None
     sums: tuple[int, str] | None = None
+    computed: int = 0
 
 
 def _nothing() -> Mapping[str, object]:

@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from lftj.proofs.aggregates import BEST, fold
+from lftj.proofs.computed_heads import aggregates_below, aggregates_of_head, is_computed
 from lftj.proofs.instances import aggregates_of, instance, own_names, with_values
-from lftj.proofs.kinds import Value
+from lftj.proofs.kinds import Value, held, kind_of
 from lftj.proofs.nested_loops import NONE, BodyPlan, Names, direct
 from lftj.proofs.null_places import check_nulls, gives_null, places_in
 from lftj.proofs.sides import sides
@@ -58,7 +59,7 @@ class AssignmentChecker:
         if premises and isinstance(premises[0], Part):
             self._added(row, [each for each in premises if isinstance(each, Part)])
             return tuple(each for each in premises if not isinstance(each, Part))
-        if any(isinstance(term, tree.HeadAggregate) for term in self._head.terms):
+        if any(map(aggregates_below, self._head.terms)):
             self._aggregated(row, env, waiting)
         else:
             self._body(self._rule.body, env, waiting)
@@ -207,23 +208,27 @@ class AssignmentChecker:
         given = [
             (term, row[place])
             for place, term in enumerate(self._head.terms)
-            if not isinstance(term, tree.HeadAggregate)
+            if not aggregates_below(term)
         ]
         if self._head.relation in self._world.sums:
             self._alone(row)
         if not any(same_rows(row, each) for each in self._world.relations[self._head.relation]):
             raise Wrong("the group comes to another value")
-        envs = head.groups().get(tuple(value for _, value in given), [])
-        for place, term in enumerate(self._head.terms):
-            if isinstance(term, tree.HeadAggregate):
-                premise = _next(premises)
-                if not isinstance(premise, Group) or premise.literal != str(term):
-                    raise Wrong(f"it says nothing of {term}")
-                if not same(premise.value, row[place]):
-                    raise Wrong(f"the value of {term} is another one")
-                self._group(
-                    term.function, term.args, self._rule.body, env, envs, premise, keys=given
-                )
+        key = tuple(value for _, value in given)
+        envs = head.groups().get(key, [])
+        values = {str(term): value for term, value in zip(self._head.terms, row, strict=True)}
+        if computed := is_computed(self._head):
+            derived = head.of(key, envs)
+            if not any(same_rows(row, each) for each in derived):
+                raise Wrong(f"its rule derives {derived}")
+        for term in aggregates_of_head(self._head):
+            premise = _next(premises)
+            if not isinstance(premise, Group) or premise.literal != str(term):
+                raise Wrong(f"it says nothing of {term}")
+            value = held(head.value(term, envs), kind_of(term)) if computed else values[str(term)]
+            if not same(premise.value, value):
+                raise Wrong(f"the value of {term} is another one")
+            self._group(term.function, term.args, self._rule.body, env, envs, premise, keys=given)
 
     def _contributing(self, row: Row) -> list[tuple[tree.Rule, int, list[Env]]]:
         """The rules, each with the number of its head, that add to a row, with what they add."""

@@ -27,6 +27,7 @@ from lftj.proofs.kinds import (
     TypedAggregate,
     TypedCall,
     TypedConstant,
+    TypedHeadAggregate,
     UserCall,
     kind_named,
     kind_of_constant,
@@ -199,6 +200,12 @@ class _RuleKinds:
             case tree.Constant(value=value):
                 slot = self._constant(kind_of_constant(value))
                 return TypedConstant(value, slot, span=term.span), slot
+            case tree.Conditional(args=args, condition=condition):
+                found = [self._term(arg, scope) for arg in args]
+                slot = Slot()
+                _join_all([slot, *(each for _, each in found)])
+                terms = tuple(each for each, _ in found)
+                return replace(term, args=terms, condition=self._body(condition, scope)), slot
             case tree.Call(functor=functor, args=args):
                 found = [self._term(arg, scope) for arg in args]
                 slot = self._called(functor, args, [each for _, each in found])
@@ -213,7 +220,8 @@ class _RuleKinds:
                 known = term.function in FOLDS.keys() | IN_ORDER.keys()
                 slots = [slot for _, slot in found]
                 slot = self._of_aggregate(term.function, slots) if known else Slot()
-                return replace(term, args=tuple(each for each, _ in found)), slot
+                terms = tuple(each for each, _ in found)
+                return TypedHeadAggregate(term.function, terms, slot, span=term.span), slot
         return term, Slot()
 
     def _constant(self, kind: Kind | None) -> Slot:

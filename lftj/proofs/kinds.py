@@ -192,9 +192,16 @@ class TypedAggregate(tree.Aggregate):
     slot: Slot
 
 
+@tree.frozen(eq=False)
+class TypedHeadAggregate(tree.HeadAggregate):
+    """An aggregate of a head with the kind of its result."""
+
+    slot: Slot
+
+
 def kind_of(term: tree.Term) -> Kind | None:
     """The kind of a term of a typed tree; None where nothing is known."""
-    typed = isinstance(term, TypedConstant | TypedCall | TypedAggregate)
+    typed = isinstance(term, TypedConstant | TypedCall | TypedAggregate | TypedHeadAggregate)
     return term.slot.kind if typed else None
 
 

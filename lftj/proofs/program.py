@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 
 from lftj.proofs.aggregates import BEST, NOTHING, UserFold, fold
 from lftj.proofs.choice import HIDDEN, accepted, choice_domains, with_relations_for_choices
+from lftj.proofs.computed_heads import ComputedHead, aggregates_below, is_computed
 from lftj.proofs.inference import NO_FUNCTIONS, kinds_of_columns, typed
 from lftj.proofs.kinds import OfUsers, Value, held
 from lftj.proofs.nested_loops import BodyPlan
@@ -47,10 +48,11 @@ def extremes(rules: list[tree.Rule]) -> dict[str, tuple[int, str]]:
     """
     found: dict[str, set[tuple[tuple[int, str], ...]]] = {}
     for head in (head for rule in rules for head in rule.heads):
+        computed = is_computed(head)
         calls = tuple(
             (column, term.function)
             for column, term in enumerate(head.terms)
-            if isinstance(term, tree.HeadAggregate)
+            if isinstance(term, tree.HeadAggregate) and not computed
         )
         found.setdefault(head.relation, set()).add(calls)
     single = {name: calls.pop() for name, calls in found.items() if len(calls) == 1}
@@ -70,8 +72,9 @@ def levels(rules: list[tree.Rule]) -> dict[str, int]:
     edges = set()
     for rule in rules:
         for head in rule.heads:
-            aggregated = head.relation not in {*inside, *sums} and any(
-                isinstance(term, tree.HeadAggregate) for term in head.terms
+            aggregated = is_computed(head) or (
+                head.relation not in {*inside, *sums}
+                and any(isinstance(term, tree.HeadAggregate) for term in head.terms)
             )
             edges |= {
                 (head.relation, read, strict)
@@ -133,18 +136,30 @@ class HeadRule:
         extra = [
             tree.Comparison("=", n, t)
             for n, t in zip(names, head.terms, strict=True)
-            if not isinstance(t, tree.HeadAggregate)
+            if not aggregates_below(t)
         ]
         self.terms = tuple(
-            t if isinstance(t, tree.HeadAggregate) else n
-            for n, t in zip(names, head.terms, strict=True)
+            t if aggregates_below(t) else n for n, t in zip(names, head.terms, strict=True)
         )
         self.plan = BodyPlan(tree.Body((*rule.body.literals, *extra)), facts, users)
+        self._computed = ComputedHead(head, facts, users) if is_computed(head) else None
 
     def rows(self) -> set[Row]:
         """All head rows that the present facts give."""
-        found = {self._row(key, envs) for key, envs in self.groups().items()}
+        found = {row for key, envs in self.groups().items() for row in self.of(key, envs)}
         return {row for row in found if NOTHING not in row}
+
+    def of(self, key: Row, envs: list[Env]) -> list[Row]:
+        """The rows of a group with these assignments: one, but where it has no value."""
+        if self._computed is None:
+            return [self._row(key, envs)]
+        values = [self.value(each, envs) for each in self._computed.aggregates]
+        return [] if NOTHING in values else self._computed.rows(key, values)
+
+    def value(self, aggregate: tree.HeadAggregate, envs: list[Env]) -> Value:
+        """The value of an aggregate over some assignments."""
+        rows = [tuple(value_of(arg, env) for arg in aggregate.args) for env in envs]
+        return fold(aggregate.function, rows, self.users)
 
     def groups(self) -> dict[Row, list[Env]]:
         """The assignments of the body by the values of the head's columns that are not
@@ -169,19 +184,10 @@ class HeadRule:
 
     def _row(self, key: Row, envs: list[Env]) -> Row:
         plain = iter(key)
-        row = []
-        for term in self.terms:
-            if isinstance(term, tree.HeadAggregate):
-                row.append(
-                    fold(
-                        term.function,
-                        [tuple(value_of(arg, env) for arg in term.args) for env in envs],
-                        self.users,
-                    )
-                )
-            else:
-                row.append(next(plain))
-        return tuple(row)
+        return tuple(
+            self.value(term, envs) if isinstance(term, tree.HeadAggregate) else next(plain)
+            for term in self.terms
+        )
 
 
 def check_keys(relations: Mapping[str, set[Row]], keys: Mapping[str, tuple[int, ...]]) -> None:

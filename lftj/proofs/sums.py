@@ -12,6 +12,7 @@ from itertools import count
 from typing import NamedTuple, Protocol
 
 from lftj.proofs.aggregates import BUILT_IN, UserFold, fold
+from lftj.proofs.computed_heads import is_computed
 from lftj.proofs.kinds import Value
 from lftj.proofs.terms import Env, value_of
 from lftj.syntax import tree
@@ -54,7 +55,7 @@ class DependsOnItself(ValueError):
 def sums_of(rules: Iterable[tree.Rule]) -> dict[str, Sum]:
     """The relations that add up, each with its sum."""
     calls: dict[str, set[tuple[tuple[int, str], ...]]] = {}
-    for head in (head for rule in rules for head in rule.heads):
+    for head in (head for rule in rules for head in rule.heads if not is_computed(head)):
         calls.setdefault(head.relation, set()).add(
             tuple(
                 (column, term.function)

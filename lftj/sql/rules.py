@@ -12,6 +12,7 @@ from lftj.program import (
     CheckedAtom,
     CheckedChoice,
     CheckedDisjunction,
+    CheckedGroups,
     CheckedHead,
     CheckedHeadAggregate,
     CheckedLiteral,
@@ -30,6 +31,10 @@ _MOST_ALTERNATIVES = 8
 """A body with more branches than these has them in FROM, where they do not multiply."""
 
 
+_GROUPS = "#groups"
+"""The relation between what groups a body and what computes a head of the groups."""
+
+
 @dataclass(frozen=True)
 class Head:
     """A head of a rule, to be written over any tables."""
@@ -42,12 +47,15 @@ class Head:
 
     @property
     def literals(self) -> tuple[CheckedLiteral, ...]:
-        """The body, and what the head computes."""
-        return (*self.rule.body.literals, *self.head.literals)
+        """The body, and what the head computes, of groups too."""
+        groups = () if self.head.groups is None else self.head.groups.literals
+        return (*self.rule.body.literals, *groups, *self.head.literals)
 
     def query(self, tables: Tables, *, line: str = "\n") -> str:
         """The distinct rows of the head. Raises SqlError (E370)."""
         terms = Terms(self.dialect, self.rule.variables)
+        if self.head.groups is not None:
+            return self._of_groups(self.head.groups, terms, tables, line)
         choices = [each for each in self.literals if isinstance(each, CheckedChoice)]
         if choices:
             return self._chosen(choices, terms, tables, line)
@@ -57,6 +65,27 @@ class Head:
             self._plain(self._query(terms, tables, alternative, guarded=True), line)
             for alternative in _alternatives(self.literals)
         ]
+        return f"{line}UNION{line}".join(found)
+
+    def _of_groups(self, groups: CheckedGroups, terms: Terms, tables: Tables, line: str) -> str:
+        """The rows that are computed of groups, which a query in FROM has."""
+        made = tuple([f"v{variable}" for variable in groups.results])
+        types = [self.rule.variables[variable].type for variable in groups.results]
+        schema = RelationSchema(_GROUPS, tuple(zip(made, types, strict=True)))
+        head = CheckedHead(_GROUPS, groups.args, groups.literals)
+
+        def columns(relation: str) -> tuple[str, ...]:
+            return made if relation == _GROUPS else self.columns(relation)
+
+        inner = Head(self.rule, head, schema, self.dialect, columns)
+        names = {variable: f"g.v{variable}" for variable in groups.results}
+        sources = [f"({inner.query(tables, line=line)}) AS g"]
+        found = list[str]()
+        for literals in _alternatives(self.head.literals):
+            branch = literals != self.head.literals
+            query = Query(terms, tables, self.columns, names=dict(names), guarded=branch)
+            query.sources += sources
+            found.append(self._plain(query.add(literals), line))
         return f"{line}UNION{line}".join(found)
 
     def refuse_growth(self, recursive: Sequence[CheckedAtom]) -> None:

@@ -12,7 +12,11 @@ from lftj.syntax.attention import attending
 from lftj.syntax.builder import Predicate
 from lftj.syntax.conversion import to_term
 from lftj.syntax.depth import below
+from lftj.syntax.groups import aggregates_of_head, has_aggregates
 from lftj.syntax.parser import parse
 from lftj.syntax.user_function import UserFunction
 
-__all__ = ["Predicate", "UserFunction", "attending", "below", "parse", "to_term", "tree"]
+__all__ = [
+    "Predicate", "UserFunction", "aggregates_of_head", "attending", "below", "has_aggregates",
+    "parse", "to_term", "tree",
+]  # fmt: skip

@@ -3,7 +3,7 @@
 
 So one condition decides, and only then the branch that is taken is computed, in whichever way a
 rule is evaluated. A conditional in the midst of a term, or in a head, is the value of a new
-variable.
+variable. One that has aggregates of its head stays (`lftj.syntax.groups`).
 """
 
 from __future__ import annotations
@@ -11,9 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 from lftj.syntax import tree
 from lftj.syntax.depth import children
+from lftj.syntax.groups import has_aggregates
 from lftj.syntax.left_joins import has_left_joins, without_left_joins
 
 _MADE = re.compile(r"if_[0-9]+")
@@ -35,7 +37,7 @@ def without_conditionals(rule: tree.Rule) -> tree.Rule:
     """
     made = _Expansion({each.name for each in _nodes(rule) if isinstance(each, tree.Variable)})
     added: list[tree.Literal] = []
-    heads = tuple(made.atom(head, added) for head in rule.heads)
+    heads = tuple(made.head(head, added) for head in rule.heads)
     body = made.body(rule.body)
     made_rule = replace(rule, heads=heads, body=replace(body, literals=(*body.literals, *added)))
     return without_left_joins(made_rule) if has_left_joins(made_rule) else made_rule
@@ -69,6 +71,29 @@ class _Expansion:
         """The atom; `added` gets the disjunctions that it needs."""
         value = None if atom.value is None else self._term(atom.value, added)
         return replace(atom, args=self._terms(atom.args, added), value=value)
+
+    def head(self, head: tree.Atom, added: list[tree.Literal]) -> tree.Atom:
+        """A head. What it computes of aggregates is computed of each group, so a conditional that
+        has some stays.
+        """
+        terms = [
+            self._of_groups(term, added) if has_aggregates(term) else self._term(term, added)
+            for term in head.terms
+        ]
+        if head.value is None:
+            return replace(head, args=tuple(terms))
+        return replace(head, args=tuple(terms[:-1]), value=terms[-1])
+
+    def _of_groups(self, node: Any, added: list[tree.Literal]) -> Any:
+        match node:
+            case tree.HeadAggregate():
+                return self._term(node, added)
+            case tuple():
+                return tuple(self._of_groups(each, added) for each in node)  # pyright: ignore[reportUnknownVariableType]
+            case tree.Node() if not isinstance(node, tree.Constant):
+                parts = {name: self._of_groups(part, added) for name, part in vars(node).items()}
+                return replace(node, **parts)
+        return node
 
     def _literal(self, literal: tree.Literal) -> list[tree.Literal]:
         added: list[tree.Literal] = []

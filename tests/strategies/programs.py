@@ -161,7 +161,8 @@ def rule_for(
         drawer = BodyDrawer(draw, (*bases, *lower * 2), (*bases, *lower * 2), features)
     body = drawer.body()
     if view.aggregates:
-        return tree.Rule((tree.Atom(view.spec.name, _aggregated(draw, view, drawer.bound)),), body)
+        terms = _aggregated(draw, view, drawer)
+        return without_conditionals(tree.Rule((tree.Atom(view.spec.name, terms),), body))
     heads = (
         [view.spec, *draw(st.lists(st.sampled_from(same), max_size=1))]
         if same and not draw(st.integers(0, 5))
@@ -190,11 +191,31 @@ def _quotient(draw: Draw, bound: Typed, divisor: tree.Variable) -> tree.Term:
     return tree.Conditional("if", (tree.Call("/", (number, divisor)), number), tree.Body((test,)))
 
 
-def _aggregated(draw: Draw, view: View, bound: Typed) -> tuple[tree.Term, ...]:
-    width = len(view.spec.types) - len(view.aggregates)
+def _aggregated(draw: Draw, view: View, drawer: BodyDrawer) -> tuple[tree.Term, ...]:
+    width, bound = len(view.spec.types) - len(view.aggregates), drawer.bound
     terms = [plain(draw, bound, type_) for type_ in view.spec.types[:width]]
-    calls = zip(view.aggregates, view.spec.types[width:], strict=True)
-    return (*terms, *(_call(draw, function, type_, bound) for function, type_ in calls))
+    calls: list[tree.Term] = []
+    for function, type_ in zip(view.aggregates, view.spec.types[width:], strict=True):
+        call = _call(draw, function, type_, bound)
+        typed = not any(isinstance(arg, tree.Constant) for arg in call.args[:1])
+        computes = typed and "disjunction" in drawer.features and not draw(st.integers(0, 2))
+        calls.append(_computed(draw, call, type_, terms) if computes else call)
+    return (*terms, *calls)
+
+
+def _computed(
+    draw: Draw, call: tree.HeadAggregate, type_: str, keys: Sequence[tree.Term]
+) -> tree.Term:
+    """A term that computes something of an aggregate, and of others of its group."""
+    count = tree.HeadAggregate("count", ())
+    if required(type_) == "int" and draw(st.booleans()):
+        return tree.Call(pick(draw, ["+", "-"]), (call, count))
+    test = tree.Comparison(pick(draw, [">", "="]), count, tree.Constant(1))
+    if keys and draw(st.booleans()):
+        test = tree.Comparison("!=", keys[0], keys[0])
+    other = tree.Constant(draw(constants(required(type_))))
+    branches = (call, other) if draw(st.booleans()) else (other, call)
+    return tree.Conditional("if", branches, tree.Body((test,)))
 
 
 def _call(draw: Draw, function: str, result: str, bound: Typed) -> tree.HeadAggregate:

@@ -37,7 +37,7 @@ from lftj.proofs import (
     mentioned,
     value_of,
 )
-from lftj.syntax import below, tree
+from lftj.syntax import below, has_aggregates, tree
 
 if TYPE_CHECKING:
     from lftj.engine.live import Engine
@@ -164,7 +164,7 @@ class ChangeReasons:
         """Columns of which one version has a row for each value."""
         if step.rule is not None:
             terms = self._rules[id(state)][step.rule].heads[step.head].terms
-            plain = [not isinstance(term, tree.HeadAggregate) for term in terms]
+            plain = [not has_aggregates(term) for term in terms]
             if not all(plain):
                 yield tuple(place for place, each in enumerate(plain) if each)
         yield from self._versions[id(state)].schema(step.relation).choice
@@ -175,8 +175,10 @@ class ChangeReasons:
             return
         rule = self._rules[id(state)][step.rule]
         terms = rule.heads[step.head].terms
-        if any(isinstance(term, tree.HeadAggregate) for term in terms):
-            yield _group_body(rule.body, dict(step.bindings), zip(terms, step.row, strict=True))
+        if any(map(has_aggregates, terms)):
+            known = zip(terms, step.row, strict=True)
+            keys = [(term, value) for term, value in known if not has_aggregates(term)]
+            yield _group_body(rule.body, dict(step.bindings), keys)
         yield from (each.body for each in self._conditions(step, state, tree.Aggregate))
 
     def _of_choice(self, proof: Proof) -> Iterator[Reason]:

@@ -33,6 +33,7 @@ from lftj.program import (
     CheckedLiteral,
     CheckedNegation,
     CheckedRule,
+    Expression,
     Filter,
     Ref,
     RuleVariable,
@@ -45,6 +46,7 @@ from lftj.program.checks import check_rule
 from lftj.program.rewrites import choice_columns
 from lftj.proofs import UserFold, fold, kind_named, typed_rule
 from lftj.syntax import tree
+from lftj.types import INT
 
 
 class Found(NamedTuple):
@@ -86,19 +88,20 @@ class HeadSearch:
 
     def __init__(self, rule: CheckedRule, number: int, source: int, version: Version, shown: int):
         self.rule, self.number, self.source = rule, number, source
-        self.head: CheckedHead = rule.heads[number]
+        self.head: CheckedHead = grouping(rule.heads[number])
+        self.computed = rule.heads[number] if rule.heads[number].groups is not None else None
         self._version, self._shown = version, shown
         self.variables: list[RuleVariable] = list(rule.variables)
         self.literals = (*rule.body.literals, *self.head.literals)
-        self.aggregates = [
-            each for each in self.head.args if isinstance(each, CheckedHeadAggregate)
-        ]
+        groups = self.head.args if self.head.groups is None else self.head.groups.args
+        self.aggregates = [each for each in groups if isinstance(each, CheckedHeadAggregate)]
         self.beside: list[HeadSearch] = []
         """All heads of a relation that several rules add up, each as a sum."""
         self.sums: tuple[int, str] = (0, "sum")
         """The column in which they add up, and the aggregate."""
         self._made: dict[tuple[int, ...], list[Conjunction]] = {}
         single = len(self.aggregates) == 1 and self.aggregates[0].function in EXTREMES
+        single = single and self.computed is None
         self.extreme = self.aggregates[0] if single else None
         self.columns = [
             place
@@ -110,7 +113,8 @@ class HeadSearch:
     def own_variables(self) -> list[int]:
         """The variables of the rule's own body and heads, not those of inner bodies."""
         rule, catalog = self.rule.rule, self._version.state.program.catalog
-        renamed = rename_apart(rule, counting=catalog.adds_up(rule.heads))
+        counting = self.computed is not None or catalog.adds_up(rule.heads)
+        renamed = rename_apart(rule, counting=counting)
         names = direct_names((*renamed.body.literals, *renamed.heads))
         return [place for place, each in enumerate(self.rule.variables) if each.name in names]
 
@@ -189,17 +193,48 @@ class HeadSearch:
 
     def _aggregated(self, row: Codes) -> Codes:
         """A row of this head with the values of its group."""
-        group, made = self.group(row), list(row)
+        values, made = iter(self.values_of(row)), list(row)
+        if self.computed is not None:
+            return self._computed(row, tuple(values))
         for place, arg in enumerate(self.head.args):
             if isinstance(arg, CheckedHeadAggregate):
-                listed = [
-                    group.values(each, {}, self._version, self.variables) for each in arg.args
-                ]
-                values = [list(map(plain_value, each)) for each in listed]
-                rows = list(zip(*values, strict=True)) or [()] * group.size
-                result = fold(arg.function, rows, self._users)
-                made[place] = self._version.encode(arg.type, result)
+                made[place] = next(values)
         return tuple(made)
+
+    def values_of(self, row: Codes) -> list[int]:
+        """The values of the aggregates over the group of a row."""
+        group = self.group(row)
+        return [self._value(each, group) for each in self.aggregates]
+
+    def _value(self, aggregate: CheckedHeadAggregate, group: Gathered) -> int:
+        listed = [group.values(each, {}, self._version, self.variables) for each in aggregate.args]
+        values = [list(map(plain_value, each)) for each in listed]
+        rows = list(zip(*values, strict=True)) or [()] * group.size
+        result = fold(aggregate.function, rows, self._users)
+        return self._version.encode(aggregate.type, result)
+
+    def _computed(self, row: Codes, values: Codes) -> Codes:
+        """The row that is computed of the values of its group."""
+        head = self.computed
+        assert head is not None
+        assert head.groups is not None
+        keys = {key: row[place] for place, key in enumerate(head.groups.columns) if key is not None}
+        codes = (*(keys[key] for key in range(len(keys))), *values)
+        variables, first = list(self.variables), len(self.variables)
+        types = [type for _, type in self._version.schema(head.relation).columns]
+        variables += [RuleVariable("_", type) for type in types]
+        ties = [
+            Filter("=", Ref(first + place), arg)
+            for place, arg in enumerate(head.args)
+            if not isinstance(arg, CheckedHeadAggregate)
+        ]
+        begin = matrix([codes], len(codes))
+        for branches, some in alternatives(head.literals):
+            way = Conjunction((*some, *ties), variables, head.groups.results, branches)
+            places = [way.bound.index(first + place) for place in range(len(types))]
+            for piece in way.run(self._version, begin):
+                return next(iter(tuples(piece[places])))
+        return ()
 
     @property
     def _users(self) -> dict[str, UserFold]:
@@ -283,7 +318,7 @@ class HeadSearch:
 
     def _of_group(self, row: Codes) -> Derivation | None:
         group = self.group(row)
-        if not group.size:
+        if not group.size or (self.computed is not None and self._aggregated(row) != row):
             return None
         shown = tuple(
             tuple(self.found(*group.at(place)) for place in self._most(aggregate, group))
@@ -313,6 +348,21 @@ class HeadSearch:
     def found(self, way: Way, values: Codes) -> Found:
         """An assignment of this head with the groups of the aggregates in it."""
         return found_of(way, dict(zip(way.bound, values, strict=True)), self._version, self._shown)
+
+
+def grouping(head: CheckedHead) -> CheckedHead:
+    """A head as its groups have it, where it computes something of them: with an aggregate, of
+    which nothing is known, in each column that is computed.
+    """
+    groups = head.groups
+    if groups is None:
+        return head
+    args: list[Expression | CheckedHeadAggregate] = []
+    for arg, key in zip(head.args, groups.columns, strict=True):
+        made = arg if key is None else groups.args[key]
+        computed = key is None and not isinstance(arg, Value | CheckedHeadAggregate)
+        args.append(CheckedHeadAggregate("", (), INT) if computed else made)
+    return replace(head, args=tuple(args), literals=groups.literals)
 
 
 def found_of(way: Way, env: dict[int, int], version: Version, shown: int) -> Found:

@@ -36,7 +36,7 @@ from lftj.proofs import (
     sides,
     with_values,
 )
-from lftj.syntax import tree
+from lftj.syntax import aggregates_of_head, has_aggregates, tree
 
 
 class Narrator:
@@ -91,17 +91,26 @@ class Narrator:
         head, first = derivation.head, derivation.found[0][0]
         outer = self._of_group(head, first, _plain_terms(head))
         size = head.size(goal.row) if head.extreme else derivation.size
-        shown = iter(derivation.found)
-        terms = head.rule.rule.heads[head.number].terms
+        written = head.rule.rule.heads[head.number]
+        if head.computed is None:
+            found = [
+                value
+                for term, value in zip(written.terms, values, strict=True)
+                if isinstance(term, tree.HeadAggregate)
+            ]
+        else:
+            codes = zip(head.aggregates, head.values_of(goal.row), strict=True)
+            found = [self._version.decode(each.type, code) for each, code in codes]
         return outer, tuple(
             Group(
                 self.text(term),
                 value,
                 size,
-                tuple(self._shown(head, found, outer) for found in next(shown)),
+                tuple(self._shown(head, each, outer) for each in shown),
             )
-            for term, value in zip(terms, values, strict=True)
-            if isinstance(term, tree.HeadAggregate)
+            for term, value, shown in zip(
+                aggregates_of_head(written), found, derivation.found, strict=True
+            )
         )
 
     def _of_group(self, head: HeadSearch, found: Found, terms: Sequence[tree.Term]) -> Bindings:
@@ -230,4 +239,4 @@ class _Telling:
 
 def _plain_terms(head: HeadSearch) -> list[tree.Term]:
     terms = head.rule.rule.heads[head.number].terms
-    return [term for term in terms if not isinstance(term, tree.HeadAggregate)]
+    return [term for term in terms if not has_aggregates(term)]

@@ -16,6 +16,7 @@ from lftj.program.monotone import FUNCTIONS
 from lftj.program.normal_form import QUESTION
 from lftj.program.schema import Catalog, Derivation, UserAggregateSignature
 from lftj.syntax import tree
+from lftj.syntax.groups import computes_of_groups
 
 
 def derive(
@@ -35,14 +36,11 @@ def derive(
     for rule in rules:
         for head in rule.heads:
             known = derivations.get(head.relation, Derivation())
-            calls = [
-                (column, term.function)
-                for column, term in enumerate(head.terms)
-                if isinstance(term, tree.HeadAggregate)
-            ]
+            calls = _calls(head)
             aggregated = bool(calls)
             extreme = calls[0] if len(calls) == 1 and calls[0][1] in FUNCTIONS else None
-            sums = _sums(calls, known, catalog)
+            computed = computes_of_groups(head)
+            sums = None if computed else _sums(calls, known, catalog)
             if (
                 known.heads
                 and (aggregated or known.aggregated)
@@ -53,13 +51,30 @@ def derive(
             elif aggregated and head.relation in fact_relations:
                 errors.append(sharing.facts_beside(head, rule, extreme))
             derivations[head.relation] = Derivation(
-                known.heads + 1, aggregated or known.aggregated, extreme, sums
+                known.heads + 1,
+                aggregated or known.aggregated,
+                extreme,
+                sums,
+                known.computed + computed,
             )
     for name in filter(catalog.aggregated, facts):
         message = f"`{name}` is defined by an aggregate and cannot have facts too"
         hint = "put the facts into a relation that the aggregate's body reads"
         errors.append(DeclarationError(message, code="E163", span=facts[name], hint=hint))
     return replace(catalog, derivations=derivations, fact_relations=fact_relations), errors
+
+
+def _calls(head: tree.Atom) -> list[tuple[int, str]]:
+    """The columns that a head aggregates, each with the function; none of a head that computes
+    something of aggregates, which derives plain rows.
+    """
+    if computes_of_groups(head):
+        return []
+    return [
+        (column, term.function)
+        for column, term in enumerate(head.terms)
+        if isinstance(term, tree.HeadAggregate)
+    ]
 
 
 def _sums(
@@ -72,6 +87,8 @@ def _sums(
         mixed = known.sums is not None and not _takes_results(known.sums[1], catalog)
         return None if mixed else known.sums
     if len(calls) > 1 or not adding(calls[0][1]) or known.sums not in (None, calls[0]):
+        return None
+    if known.computed:
         return None
     plain_before = bool(known.heads) and not known.aggregated
     if plain_before and not _takes_results(calls[0][1], catalog):

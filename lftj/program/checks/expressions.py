@@ -166,13 +166,9 @@ class Expressions(ABC):
             case tree.HeadAggregate():
                 if term.function not in {*AGGREGATES, *self.catalog.aggregates}:
                     raise _unknown_function(term.function, self.catalog)
-                hint = (
-                    "write it as the whole argument of a rule head; in a body: n = "
-                    + term.function
-                    + " : { … }"
-                )
+                hint = f"write it in the head; in a body: n = {term.function} : {{ … }}"
                 raise TypeClashError(
-                    f"the aggregate `{term.function}(…)` stands inside an expression",
+                    f"the aggregate `{term.function}(…)` stands in a body",
                     code="E131",
                     hint=hint,
                 )

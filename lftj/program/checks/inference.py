@@ -30,6 +30,7 @@ from lftj.program.signatures import (
 from lftj.syntax import tree
 from lftj.syntax.functors import PREDICATES, PREFIX
 from lftj.types import BOOL, FLOAT, INT, STR, UNSIGNED, Type, type_of_value
+from lftj.types.sources import is_hidden
 
 _OF_CLASS = {int: INT, float: FLOAT, str: STR, bool: BOOL}
 _ALIKE = {each.name for each in FUNCTIONS.values() if each.alike is not None}
@@ -148,7 +149,8 @@ class Inference:
         for term, (column, type) in zip(atom.terms, self._columns(atom), strict=True):
             if isinstance(term, tree.Variable) and term.name not in self.types and type:
                 self.types[term.name] = type
-                self.reasons[term.name] = f"column `{column}` of `{atom.relation}`"
+                if not is_hidden(atom.relation):
+                    self.reasons[term.name] = f"column `{column}` of `{atom.relation}`"
 
     def _head_places(self, head: tree.Atom) -> list[tuple[int, Type]]:
         """The classes of a head's terms, of aggregates those of their arguments, with the types

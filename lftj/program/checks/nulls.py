@@ -41,7 +41,7 @@ from lftj.program.checks.null_terms import (
 )
 from lftj.program.checks.null_tests import BodyTests, of_null
 from lftj.program.normal_form import Apply, Expression, Filter, Ref, RuleVariable, Value, type_of
-from lftj.program.schema import Catalog
+from lftj.program.schema import UNKNOWN, Catalog
 from lftj.scantree.frozen import frozen
 from lftj.syntax.conditionals import is_made
 from lftj.types import INT64_MIN, Type, code_of
@@ -338,7 +338,7 @@ class _Rule:
             made = self._terms.lifted(arg)
             given = self._type(made).required
             given = given.or_null if may_be_null(arg, self._absent) else given
-        if given.optional and not type.optional:
+        if given.optional and not type.optional and type != UNKNOWN:
             self._refuse(
                 f"column `{name}` of `{relation}` is {type}, and may be NULL here",
                 hint=f"{_REMEDY}, or declare the column {type}?",

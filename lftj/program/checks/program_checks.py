@@ -8,6 +8,7 @@ at: what the catalog holds already has been checked.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from lftj.errors import (
@@ -21,6 +22,7 @@ from lftj.program.checked import CheckedProgram, CheckedRule
 from lftj.program.checks.branch_types import typed_by_branches
 from lftj.program.checks.by_column import by_position
 from lftj.program.checks.choices import choice_errors
+from lftj.program.checks.computed_heads import check_in_two
 from lftj.program.checks.declarations import declare_all
 from lftj.program.checks.derivations import derive, named
 from lftj.program.checks.elaborate import Elaborator
@@ -32,6 +34,7 @@ from lftj.program.checks.own_variables import with_own_variables
 from lftj.program.checks.safety import unsafe_variables
 from lftj.program.checks.subtypes import subtype_errors
 from lftj.program.checks.witnesses import with_witnesses_bound
+from lftj.program.normal_form import RuleVariable
 from lftj.program.schema import Catalog
 from lftj.program.scope import (
     mentioned_names,
@@ -41,6 +44,7 @@ from lftj.program.scope import (
 from lftj.syntax import tree
 from lftj.syntax.attention import look
 from lftj.syntax.called import with_calls
+from lftj.syntax.groups import computes_of_groups
 
 
 def check(program: tree.ParsedProgram, catalog: Catalog) -> CheckedProgram:
@@ -103,22 +107,36 @@ _RULE = 16
 def check_rule(rule: tree.Rule, catalog: Catalog) -> tuple[CheckedRule | None, list[LftjError]]:
     """The checked rule, or the problems with it. O(size of the rule)."""
     look(_RULE)
-    rule = with_witnesses_bound(with_own_variables(rule))
-    checked, errors = _checked(rule, catalog)
-    if any(error.code in _OF_TYPES for error in errors):
-        other = typed_by_branches(rule, catalog)
-        again, left = (None, errors) if other is rule else _checked(other, catalog)
-        if not left:
-            return again, left
-    return checked, errors
+    if any(map(computes_of_groups, rule.heads)):
+        return check_in_two(rule, catalog, _check_one)
+    return _check_one(rule, catalog)
 
 
 _OF_TYPES = ("E130", "E132")
 
 
-def _checked(rule: tree.Rule, catalog: Catalog) -> tuple[CheckedRule | None, list[LftjError]]:
+def _check_one(
+    rule: tree.Rule, catalog: Catalog, known: Sequence[RuleVariable] = ()
+) -> tuple[CheckedRule | None, list[LftjError]]:
+    """A rule whose heads compute nothing of aggregates. Its variables come behind those that are
+    `known`.
+    """
+    rule = with_witnesses_bound(with_own_variables(rule))
+    checked, errors = _checked(rule, catalog, known)
+    if any(error.code in _OF_TYPES for error in errors):
+        other = typed_by_branches(rule, catalog)
+        again, left = (None, errors) if other is rule else _checked(other, catalog, known)
+        if not left:
+            return again, left
+    return checked, errors
+
+
+def _checked(
+    rule: tree.Rule, catalog: Catalog, known: Sequence[RuleVariable]
+) -> tuple[CheckedRule | None, list[LftjError]]:
     renamed = rename_apart(rule, counting=catalog.adds_up(rule.heads))
     elaborator = Elaborator(Inference(renamed, catalog), catalog)
+    elaborator.variables += known
     unsafe = unsafe_variables(renamed)
     block = elaborator.block(renamed.body)
     heads = [elaborator.head(head) for head in renamed.heads]

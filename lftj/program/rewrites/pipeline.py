@@ -18,15 +18,18 @@ from lftj.program.additive import as_adding
 from lftj.program.checked import (
     CheckedAtom,
     CheckedDisjunction,
+    CheckedGroups,
     CheckedHead,
     CheckedHeadAggregate,
     CheckedLiteral,
     CheckedRule,
 )
+from lftj.program.hidden import GROUPED
 from lftj.program.monotone import FUNCTIONS
 from lftj.program.normal_form import (
     FunctorRule,
     NormalRule,
+    Ref,
     RelationSchema,
 )
 from lftj.program.rewrites.aggregates import aggregates, counting
@@ -47,7 +50,7 @@ from lftj.program.rewrites.plain_literals import (
     negated_tests,
 )
 from lftj.program.rewrites.rare_rows import rare_rows
-from lftj.program.rewrites.rule_program import Body, Definition, RuleProgram
+from lftj.program.rewrites.rule_program import Body, Definition, HeadTerm, RuleProgram
 from lftj.program.rewrites.variable_elimination import variable_elimination
 from lftj.program.statistics_hints import NOTHING, Known
 from lftj.scantree.frozen import frozen
@@ -65,16 +68,28 @@ def heads(program: RuleProgram) -> RuleProgram:
     draft = program.copy()
     for head in program.heads:
         head = _adding(head, program)
+        body = program.body if head.groups is None else (_groups(head.groups, draft),)
         made = Definition(
             tuple([counting(arg, program.variables) for arg in head.args]),
             head.relation,
-            waiting=(Body((*program.body, *head.literals)),),
-            single=head.aggregates and not _keeps_best(head, program.body),
-            eliminates=not _may_stand_in_cycle(head),
+            waiting=(Body((*body, *head.literals)),),
+            single=head.aggregates and not _keeps_best(head, body),
+            eliminates=not _may_stand_in_cycle(head.args),
         )
         draft.open.insert(0, made)
     draft.heads = ()
     return draft
+
+
+def _groups(groups: CheckedGroups, draft: RuleProgram) -> CheckedAtom:
+    """The atom of a hidden relation of the groups of which a head computes its values."""
+    made = Definition(
+        tuple([counting(arg, draft.variables) for arg in groups.args]),
+        waiting=(Body((*draft.body, *groups.literals)),),
+        single=True,
+        eliminates=not _may_stand_in_cycle(groups.args),
+    )
+    return CheckedAtom(draft.define(GROUPED, made), tuple(map(Ref, groups.results)))
 
 
 def _adding(head: CheckedHead, program: RuleProgram) -> CheckedHead:
@@ -84,10 +99,10 @@ def _adding(head: CheckedHead, program: RuleProgram) -> CheckedHead:
     return as_adding(head, *program.known.adding[head.relation], program.variables)
 
 
-def _may_stand_in_cycle(head: CheckedHead) -> bool:
+def _may_stand_in_cycle(terms: Collection[HeadTerm]) -> bool:
     """Test for an aggregating head that may come to stand in a cycle by later rules."""
     return any(
-        isinstance(arg, CheckedHeadAggregate) and arg.function in FUNCTIONS for arg in head.args
+        isinstance(term, CheckedHeadAggregate) and term.function in FUNCTIONS for term in terms
     )
 
 

@@ -101,7 +101,7 @@ WRONG = {
     "hs(concat(t, t)) :- s(_, t).": ["E132"],
     "hs(concat(n)) :- s(n, _).": ["E130"],
     "h2(x, sum(v)) :- w(x, v).": ["E130"],
-    "h2(x, 1 + count()) :- b(x).": ["E131"],
+    "h2(x, y + count()) :- a(x, y).": ["E131"],
     "h2(x, sum(count : { b(_) })) :- b(x).": ["E131"],
     "h2(x, nope(y)) :- a(x, y).": ["E112"],
     "h2(x, sum(x, y)) :- a(x, y).": ["E121"],
