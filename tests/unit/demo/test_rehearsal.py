@@ -4,13 +4,22 @@ and under a line of its own.
 
 from __future__ import annotations
 
+import datetime
 import io
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
-from lftj.demo import rehearsal, show
+from lftj.demo import feed, rehearsal, show
+from lftj.demo.desk import Commit, Desk
+
+
+class _FewDays(Desk):
+    """A desk that loads a few days, as what it shows of them is not looked at here."""
+
+    def load(self, last: datetime.date, first: datetime.date | None = None) -> Commit:
+        return super().load(last, first=first or last - 3 * feed.ONE_DAY)
 
 
 def _shown(
@@ -19,7 +28,7 @@ def _shown(
     monkeypatch.setattr(rehearsal, "cache_directory", lambda: cache)
     monkeypatch.setattr(rehearsal, "library", lambda: library)
     out = io.StringIO()
-    show.run(Console(file=out, width=160), folder, days=1)
+    show.run(Console(file=out, width=160), folder, days=1, desk=_FewDays())
     return out.getvalue()
 
 
