@@ -80,6 +80,7 @@ if TYPE_CHECKING:
     from lftj.errors import UserFunctionError as UserFunctionError
     from lftj.errors import ValueRangeError as ValueRangeError
     from lftj.errors import ValueTypeError as ValueTypeError
+    from lftj.errors import WrongValueError as WrongValueError
     from lftj.evaluators.compare import Difference as Difference
     from lftj.evaluators.compare import Step as Step
     from lftj.evaluators.compare import compare as compare
@@ -165,7 +166,7 @@ _NAMES = {
     "ProgramErrors ProofError SchemaInUseError Span SqlError StillNeededError StratificationError "
     "TransactionError "
     "TypeClashError UnknownNameError UnsafeRuleError UserFunctionError ValueRangeError "
-    "ValueTypeError",
+    "ValueTypeError WrongValueError",
     "evaluators.compare": "Difference Step compare",
     "evaluators.evaluate": "evaluate",
     "explain.plans.analysis": "PlanAnalysis",

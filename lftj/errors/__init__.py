@@ -18,6 +18,7 @@ from lftj.errors.data import (
     PathOutsideError,
     ValueRangeError,
     ValueTypeError,
+    WrongValueError,
 )
 from lftj.errors.distributed import DistributedError, as_ours
 from lftj.errors.language import (
@@ -91,6 +92,7 @@ __all__ = [
     "UserFunctionError",
     "ValueRangeError",
     "ValueTypeError",
+    "WrongValueError",
     "as_ours",
 ]
 

@@ -3,10 +3,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from lftj.errors.base import LftjError
 
 
-class NullValueError(LftjError, ValueError):
+class WrongValueError(LftjError):
+    """Base of errors about values that do not fit their columns. `errors` has an error for each of
+    the first `shown`, in the order of rows, of which this is the first.
+    """
+
+    code = "E210"
+    shown = 10
+    errors: Sequence[LftjError] = ()
+    _more = False
+
+    @staticmethod
+    def of(errors: Sequence[LftjError]) -> WrongValueError:
+        """The first error, which lists the others; more than `shown` say that there are more."""
+        first = errors[0]
+        assert isinstance(first, WrongValueError)
+        first._more = len(errors) > first.shown
+        first.errors = errors[: first.shown]
+        return first
+
+    def __str__(self) -> str:
+        if len(self.errors) < 2:
+            return super().__str__()
+        more = [f"  and more, of which the first {self.shown} are shown"] if self._more else []
+        hints = dict.fromkeys(each.hint for each in self.errors if each.hint)
+        return "\n".join(
+            [
+                f"error[{self.code}]: {self.message}",
+                *(f"  {each.message}" for each in self.errors[1:]),
+                *more,
+                *(f"  help: {hint}" for hint in hints),
+            ]
+        )
+
+
+class NullValueError(WrongValueError, ValueError):
     """NULL (E200) or NaN (E201) in a column that does not admit it; the message names row and
     column.
     """
@@ -14,13 +50,13 @@ class NullValueError(LftjError, ValueError):
     code = "E200"
 
 
-class ValueTypeError(LftjError, TypeError):
+class ValueTypeError(WrongValueError, TypeError):
     """A value that cannot be stored in its column without a change."""
 
     code = "E210"
 
 
-class ValueRangeError(LftjError, OverflowError):
+class ValueRangeError(WrongValueError, OverflowError):
     """A value, or the result of arithmetic or of an aggregate, outside its type's range (E220); a
     division by zero (E221); a result that is not a number (E222).
     """

@@ -7,7 +7,7 @@ pandas, Polars and pyspark are recognised by the module of their classes and nev
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
@@ -50,6 +50,10 @@ class ArrowCarrier:
         """See `Carrier.code`."""
         return code_arrow(self.table.column(position), target)
 
+    def part(self, first: int, end: int) -> ArrowCarrier:
+        """See `Carrier.part`."""
+        return replace(self, table=self.table.slice(first, end - first))
+
     def late(self, position: int, target: Target) -> Late | None:
         """The codes, to be made when they are asked for; None where some values may have none."""
         return late_codes(self.table.column(position), target)
@@ -78,6 +82,11 @@ class TextCarrier:
         if self.facts and target.type.name == "int":
             strings = decimal_integers(strings)
         return code_text(strings, target, empty_is_null=not self.facts)
+
+    def part(self, first: int, end: int) -> TextCarrier:
+        """See `Carrier.part`."""
+        columns = [each.slice(first, end - first) for each in self.columns]
+        return replace(self, columns=columns, rows=end - first)
 
 
 def carry_text(

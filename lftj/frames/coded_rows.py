@@ -42,6 +42,9 @@ class CodedCarrier:
     source: CodedRows
     place: Place = field(default_factory=lambda: Place("the result"))
     names: None = None
+    first: int = 0
+    end: int | None = None
+    """The rows [first, end) are read, by default all."""
 
     @property
     def width(self) -> int:
@@ -51,14 +54,18 @@ class CodedCarrier:
     @property
     def rows(self) -> int:
         """Number of rows."""
-        return len(self.source)
+        return len(range(len(self.source))[self.first : self.end])
+
+    def part(self, first: int, end: int) -> CodedCarrier:
+        """See `Carrier.part`."""
+        return CodedCarrier(self.source, self.place, first=first, end=end)
 
     def code(self, position: int, target: Target) -> CodedColumn:
         """See `Carrier.code`. One copy where types agree; only strings whose codes mean something
         else there are looked up.
         """
         columns, texts = self.source._coded()
-        codes, type = columns[position], self.source.types[position]
+        codes, type = columns[position][self.first : self.end], self.source.types[position]
         missing = codes == NULL_CODE if type.optional else None
         if type.required != target.type.required:
             return code_values(to_values(type, codes, texts), target)

@@ -17,12 +17,13 @@ from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
-from lftj.errors import FrameError
+from lftj.errors import FrameError, WrongValueError
 from lftj.frames.carriers import carry_text
 from lftj.frames.delimited import DelimitedText
 from lftj.frames.files import read_bytes
 from lftj.frames.frame import Columns, Frame, Target, with_null_codes, without_nulls
 from lftj.frames.match import suggestion
+from lftj.frames.wrong_values import with_others
 from lftj.scantree.frozen import frozen
 from lftj.types.dictionary import Dictionary
 
@@ -180,11 +181,14 @@ def read_facts(
         raise FrameError(f'columns="{picked}" picks {few}, the relation has {all_}', code="E231")
     carrier = carry_text(text, _width(text, positions, layout.picked is None), None, facts=True)
     targets = [Target(column, type, dictionary, carrier.place) for column, type in columns]
-    coded = [
-        with_null_codes(carrier.code(position, target), carrier.place, target.name, target.type)
-        for position, target in zip(positions, targets, strict=True)
-    ]
-    return without_nulls(coded, columns, carrier.rows, "error", carrier.place)
+    try:
+        coded = [
+            with_null_codes(carrier.code(position, target), carrier.place, target.name, target.type)
+            for position, target in zip(positions, targets, strict=True)
+        ]
+        return without_nulls(coded, columns, carrier.rows, "error", carrier.place)
+    except WrongValueError as error:
+        raise with_others(error, carrier, targets, positions, True) from None
 
 
 def _width(text: DelimitedText, positions: tuple[int, ...], exact: bool) -> int:

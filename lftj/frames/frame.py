@@ -66,6 +66,8 @@ class Place:
     first: int = 0
     chosen: np.ndarray | None = field(default=None, compare=False)
     file_of: Callable[[int], tuple[str, int]] | None = None
+    row_is: str = "row"
+    """The word for a row."""
 
     def row(self, row: int) -> str:
         """A row for a message: by its line, from 1 as in every editor, where it has one, else by
@@ -74,7 +76,7 @@ class Place:
         if self.chosen is not None:
             row = int(self.chosen[row])
         if not self.is_file:
-            return f"row {self.first + row}"
+            return f"{self.row_is} {self.first + row}"
         if self.file_of is not None:
             file, row = self.file_of(row)
             return f"{file}, row {row}"
@@ -145,6 +147,10 @@ class Carrier(Protocol):
         """
         ...
 
+    def part(self, first: int, end: int) -> Carrier:
+        """The rows numbered [first, end), to look for values that do not fit."""
+        ...
+
 
 def with_null_codes(column: CodedColumn, place: Place, name: str, type: Type) -> CodedColumn:
     """The column with the code of NULL where values of an optional column are missing. Raises
@@ -189,12 +195,13 @@ def without_nulls(
     )
     name, type = columns[position]
     nans = coded[position].nans
-    what, code = ("NaN", "E201") if nans is not None and nans[row] else ("NULL", "E200")
-    raise place.locate(
-        NullValueError(f"{what} is not a value", code=code, hint=missing_hint(type, what)),
-        name,
-        row,
-    )
+    raise place.locate(null_error(type, nans is not None and bool(nans[row])), name, row)
+
+
+def null_error(type: Type, nan: bool) -> NullValueError:
+    """The error about a value that is missing."""
+    what, code = ("NaN", "E201") if nan else ("NULL", "E200")
+    return NullValueError(f"{what} is not a value", code=code, hint=missing_hint(type, what))
 
 
 def check_policy(nulls: str) -> None:

@@ -65,6 +65,10 @@ class PandasCarrier:
             raise _unknown(column.dtype, reason, target) from None
         return code_arrow(array, target)
 
+    def part(self, first: int, end: int) -> PandasCarrier:
+        """See `Carrier.part`."""
+        return PandasCarrier(self.frame.iloc[first:end], self.place)
+
 
 @frozen
 class ArrayCarrier:
@@ -100,6 +104,10 @@ class ArrayCarrier:
             if column.dtype == object
             else _code_array(column, target)
         )
+
+    def part(self, first: int, end: int) -> ArrayCarrier:
+        """See `Carrier.part`."""
+        return ArrayCarrier(self.array[first:end], self.place)
 
 
 def carry_array(array: np.ndarray) -> ArrayCarrier | None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from lftj.errors import ArityError, FrameError, ValueTypeError
+from lftj.errors import ArityError, FrameError, ValueTypeError, WrongValueError
 from lftj.frames.carriers import ArrowCarrier, carry_table
 from lftj.frames.facts import Parameters, check_table_parameters, read_facts
 from lftj.frames.files import carry_file, file_kind, is_table_file, local_path
@@ -31,6 +31,7 @@ from lftj.frames.frame import (
 )
 from lftj.frames.match import ColumnMap, Defaults, by_name_hint, match_columns, may_lack
 from lftj.frames.python_columns import code_values
+from lftj.frames.wrong_values import with_others
 from lftj.scantree.frozen import frozen
 from lftj.types import encode_scalar
 from lftj.types.dictionary import Dictionary
@@ -56,6 +57,11 @@ class RowsCarrier:
     def code(self, position: int, target: Target) -> CodedColumn:
         """See `Carrier.code`."""
         return code_values(self.values[position], target)
+
+    def part(self, first: int, end: int) -> RowsCarrier:
+        """See `Carrier.part`."""
+        values = [column[first:end] for column in self.values]
+        return replace(self, values=values, rows=end - first)
 
 
 _ROWS = (tuple, list, dict)
@@ -191,7 +197,7 @@ def read(
     out and counts them. `facts`: read the path or open file as Soufflé's facts, with these
     parameters of `.input` (`{}`: none), whatever its ending; Parquet and Arrow files stay what they
     are, and take none but the name. `place`: what messages call the source, where it is an Arrow
-    table or batch that was a file's. `late_from`: from so many rows on columns are given late
+    table or batch, or rows. `late_from`: from so many rows on columns are given late
     (`Frame`). `expected`: codes that the strings of each column probably have.
 
     Nothing is converted but integers to wider ones and timestamps to microseconds, where exact.
@@ -221,8 +227,6 @@ def read(
     carrier = (
         carry_file(source) if is_path else None if type(source) is list else carry_table(source)
     )
-    if place is not None and isinstance(carrier, ArrowCarrier):
-        carrier = replace(carrier, place=place)
     if carrier is None:
         if isinstance(source, bytes) or not isinstance(source, Iterable):
             hint = (
@@ -233,13 +237,18 @@ def read(
         carrier = carry_rows(source, columns, dict(defaults), mapping)
         if not carrier.rows:  # as many a change has none to insert, or none to delete
             return Frame([np.empty(0, np.int64) for _ in columns], 0)
+    if place is not None and isinstance(carrier, (ArrowCarrier, RowsCarrier)):
+        carrier = replace(carrier, place=place)
     late = late_from is not None and carrier.rows >= late_from > 0
     positions = match_columns(carrier, columns, mapping, dict(defaults))
     targets = [
         Target(name, type, dictionary, carrier.place, likely)
         for (name, type), likely in zip(columns, expected or repeat(None), strict=False)
     ]
-    return _read_carrier(carrier, targets, positions, dict(defaults), nulls, late)
+    try:
+        return _read_carrier(carrier, targets, positions, dict(defaults), nulls, late)
+    except WrongValueError as error:
+        raise with_others(error, carrier, targets, positions, nulls == "error") from None
 
 
 def names_of(source: Any) -> list[Hashable] | None:

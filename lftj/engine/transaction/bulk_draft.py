@@ -92,8 +92,8 @@ class BulkDraft(SchemaDraft):
             return 0
         reading = Reading(schema, position if isinstance(position, str) else None, known)
         read, places = reading.read(changes), reading.places
-        written = self.coded(schema, read.written, {})
-        filled = {"defaults": schema.defaults}
+        written = self.coded(schema, read.written, {"place": read.place(read.written_at)})
+        filled = {"defaults": schema.defaults, "place": read.place(read.gone_at)}
         gone = self.framed_as([schema.columns[place] for place in places], read.gone, filled)
         rows, keys = net(written, gone.columns, read, places)
         staging = self.staging(schema.name)

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from lftj import frames
 from lftj.errors import FrameError, OptionError
@@ -39,9 +40,10 @@ _DAY, _SECOND = datetime.date(1970, 1, 1), datetime.datetime(1970, 1, 1)
 
 @record
 class Feed:
-    """Changes in order: rows that are written and keys of rows that go, each with its number.
-    `truncated`: all rows from before go. `count`: changes that were not applied before; `last`: the
-    greatest position.
+    """Changes in order: rows that are written and keys of rows that go, each at twice the number of
+    its change, and one more after what goes with it. `given`: where the changes of these numbers
+    were given. `truncated`: all rows from before go. `count`: changes that were not applied before;
+    `last`: the greatest position.
     """
 
     written: Any
@@ -51,6 +53,12 @@ class Feed:
     truncated: bool = False
     count: int = 0
     last: int | None = None
+    given: Sequence[int] = ()
+
+    def place(self, at: Sequence[int]) -> frames.Place:
+        """The place of rows for messages: that of the change that they are of."""
+        chosen = np.array(self.given, np.int64)[np.array(at, np.int64) >> 1]
+        return frames.Place("the changes", chosen=chosen, row_is="change")
 
 
 @frozen
@@ -99,7 +107,9 @@ class Reading:
         key = self._getter([names[place] for place in self.places])
         found = Feed([], [], [], [])
         written, gone = found.written, found.gone
-        for number, (position, event) in enumerate(self._in_order(events)):
+        order: list[int] = []
+        for number, (given, position, event) in enumerate(self._in_order(events)):
+            order.append(given)
             if position is not None:
                 found.last = position
             found.count += 1
@@ -120,18 +130,25 @@ class Reading:
                 raise _no_event(number, event)
         found.written = self._rows(written, range(self.schema.arity))
         found.gone = self._rows(gone, self.places)
+        found.given = order
         return found
 
-    def _in_order(self, events: Iterable[Any]) -> Iterable[tuple[int | None, Any]]:
-        """Events that were not applied before, in the order of their positions."""
-        given = (each.get("payload", each) for each in events if each is not None)
+    def _in_order(self, events: Iterable[Any]) -> Iterable[tuple[int, int | None, Any]]:
+        """Events that were not applied before, in the order of their positions, with their places
+        and positions.
+        """
+        given = (
+            (number, each.get("payload", each))
+            for number, each in enumerate(events)
+            if each is not None
+        )
         # None is a tombstone, after the deletion
         if self.position is None:
-            return ((None, event) for event in given)
+            return ((number, None, event) for number, event in given)
         path = self.position.split(".")
-        listed = [(_field(event, path), event) for event in given]
-        left = [not self.passed(position) for position, _ in listed]
-        order = _in_order([position for position, _ in listed])
+        listed = [(number, _field(event, path), event) for number, event in given]
+        left = [not self.passed(position) for _, position, _ in listed]
+        order = _in_order([position for _, position, _ in listed])
         return (listed[place] for place in order if left[place])
 
     def _getter(self, names: Sequence[str]) -> Callable[[Mapping[str, Any]], Any]:
@@ -167,9 +184,13 @@ class Reading:
 
     # ── tables ────────────────────────────────────────────────────────────────────────────────────
     def _table(self, changes: object) -> Feed:
+        rows = list[dict[str, Any]]()
         if isinstance(changes, (list, tuple)):
-            changes = self._alike(changes)  # pyright: ignore[reportUnknownArgumentType]
-        table = frames.as_table(changes)
+            changes = rows = self._alike(changes)  # pyright: ignore[reportUnknownArgumentType]
+        try:
+            table = frames.as_table(changes)
+        except pa.ArrowException:  # values of several types in a column, some of which do not fit
+            return self._events(map(self._of_flat, rows))
         names = [name for name, _ in self.schema.columns]
         key = [names[place] for place in self.places]
         wanted = ["op", *names, *([] if self.position is None else [self.position])]
@@ -179,7 +200,7 @@ class Reading:
                 f"a table of changes of `{self.schema.name}` has no column {missing[0]!r}",
                 hint="it has op (c, u or d; insert, update or delete) and the relation's columns",
             )
-        last = None
+        last, order = None, list(range(table.num_rows))
         if self.position is not None and table.num_rows:
             positions = table[self.position].to_pylist()
             left = [not self.passed(each) for each in positions]
@@ -194,11 +215,18 @@ class Reading:
         return Feed(
             table.filter(writes).select([name for name in names if name not in absent]),
             table.filter(deletes).select([name for name in key if name not in absent]),
-            np.flatnonzero(writes).tolist(),
-            np.flatnonzero(deletes).tolist(),
+            (2 * np.flatnonzero(writes)).tolist(),
+            (2 * np.flatnonzero(deletes)).tolist(),
             count=table.num_rows,
             last=last,
+            given=order,
         )
+
+    def _of_flat(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        """A row with its operation as an event."""
+        op = str(row["op"]).lower()
+        event = {"op": op, "before" if op in _DELETES else "after": row}
+        return event if self.position is None else event | {self.position: row.get(self.position)}
 
     def _alike(self, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         """Rows as dicts of the same columns: those that some row has."""
@@ -288,8 +316,15 @@ def _no_event(number: int, event: Any) -> FrameError:
 
 def _converted(type: Type, value: Any) -> Any:
     """A value of JSON as one of a column: days and microseconds or milliseconds since 1970, or text
-    in ISO's form; decimals as text.
+    in ISO's form; decimals as text. What is none is left as it is.
     """
+    try:
+        return _read(type, value)
+    except (ValueError, ArithmeticError):
+        return value
+
+
+def _read(type: Type, value: Any) -> Any:
     if type.name == "date" and isinstance(value, (int, str)):
         if isinstance(value, str):
             return datetime.date.fromisoformat(value)

@@ -220,6 +220,7 @@ errors: list[type[lftj.LftjError]] = [
     lftj.GroupCycleError,
     lftj.UnknownNameError, lftj.UnsafeRuleError, lftj.UserFunctionError, lftj.ValueRangeError,
     lftj.ValueTypeError,
+    lftj.WrongValueError,
 ]  # fmt: skip
 try:
     ws.add_rules("nonsense(")

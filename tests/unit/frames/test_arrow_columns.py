@@ -84,7 +84,8 @@ TYPES = [
     (
         decimal(4, 2),
         pa.array([None, Decimal("100.1")]),
-        'row 1, column "x": 100.1 is outside the range of decimal(4,2)',
+        'row 0, column "x": NULL is not a value\n  '
+        'row 1, column "x": 100.1 is outside the range of decimal(4,2)\n',
     ),
 ]
 

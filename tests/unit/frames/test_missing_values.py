@@ -67,9 +67,12 @@ def null_carriers(directory: Path) -> dict[str, object]:
 def test_null_names_row_and_column_or_drops_the_row(carrier: str, tmp_path: Path) -> None:
     source = null_carriers(tmp_path)[carrier]
     place = {"n.parquet": "n.parquet, row 1", "n.csv": "n.csv, line 3"}.get(carrier, "row 1")
+    remedy = 'leave the row out, load with nulls="drop", or declare the column'
+    other = {"n.parquet": "n.parquet, row 2"}.get(carrier, "row 2")
+    names = "" if carrier == "n.csv" else f'  {other}, column "who": NULL is not a value\n'
     assert message(source, XFER) == (
-        f'error[E200]: {place}, column "amt": NULL is not a value\n  help: leave the row out, '
-        f'load with nulls="drop", or declare the column float?'
+        f'error[E200]: {place}, column "amt": NULL is not a value\n{names}'
+        f"  help: {remedy} float?" + (f"\n  help: {remedy} str?" if names else "")
     )
     frame = read(source, XFER, dictionary=Dictionary(), nulls="drop")
     last = [(3, 2.5, "c")] if carrier == "n.csv" else []

@@ -58,7 +58,8 @@ ROWS = [
     ),
     (
         [(1, "2"), (2, "3")],
-        "error[E210]: row 0, column \"dst\": expected int, found '2' (str)\n  help: convert it "
+        "error[E210]: row 0, column \"dst\": expected int, found '2' (str)\n  row 1, column "
+        "\"dst\": expected int, found '3' (str)\n  help: convert it "
         "with int(…), or declare the column str",
     ),
     (
