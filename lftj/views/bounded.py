@@ -12,10 +12,11 @@ next one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from lftj.functions.aggregates import COUNTS
 from lftj.heads.aggregate_shape import CallShape
 from lftj.heads.integer_sum import Totals, integer_results
 from lftj.heads.values import group_name
@@ -27,8 +28,19 @@ from lftj.scantree.rows import contains, equal_runs, locate_ranges, sort_order, 
 from lftj.scantree.weights import ranks
 from lftj.storage.delta import Columns, Delta, no_rows
 from lftj.storage.relation import Order, RelationVersion
-from lftj.types import Type
-from lftj.views.exact_sums import backwards, cumulated, exact, sum_of, summing, sums_between
+from lftj.types import NULL_CODE, Type
+from lftj.views.exact_sums import (
+    backwards,
+    cumulated,
+    exact,
+    ones_of,
+    sum_of,
+    summing,
+    sums_between,
+    themselves,
+    those_there,
+    valued,
+)
 
 BELOW = ("<", "<=")
 """Bounds that have the least rows on their side."""
@@ -44,7 +56,8 @@ class Bounded:
     compared; `width`: of the group.
 
     `side`: how what is compared stands to the bound. `value`: the place in `order` of what is
-    summed, or read of the `nearest` row; None of a count. `types`: those of the asked columns.
+    summed, whose values are counted, or which is read of the `nearest` row; None of a count of
+    rows. `optional`: the value may be NULL. `types`: those of the asked columns.
     `head`: for each head column its place in (asked columns, result). `limit`: a greater count
     stands as this one (`NormalRule.limit`).
     """
@@ -57,6 +70,7 @@ class Bounded:
     width: int
     side: str
     value: int | None
+    optional: bool
     nearest: bool
     call: CallShape
     types: tuple[Type, ...]
@@ -78,8 +92,27 @@ class Bounded:
                 place = last - 1 if self.side in BELOW else first
                 results = values[np.where(here, place, 0)]
             else:
-                results = self._checked(sums_between(values, first, last), here, wanted, context)
+                totals, some = sums_between(self._lift(values), first, last), here
+                if self._may_be_null:
+                    some = here & (sums_between(ones_of(values), first, last) > 0)
+                results = self._results(totals, here, some, wanted, context)
         return self._head_rows([(wanted, results, here)])
+
+    @property
+    def _counts_values(self) -> bool:
+        return self.call.function in COUNTS
+
+    @property
+    def _may_be_null(self) -> bool:
+        """Sums of nothing but NULL are NULL."""
+        return self.optional and not self._counts_values
+
+    @property
+    def _lift(self) -> Callable[[np.ndarray], np.ndarray]:
+        """What values add."""
+        if self._counts_values:
+            return ones_of
+        return those_there if self.optional else themselves
 
     def _within(self, wanted: Columns, among: Columns) -> tuple[np.ndarray, np.ndarray]:
         """The range of positions in sorted rows of those in the group of each asked row that are on
@@ -116,7 +149,12 @@ class Bounded:
         if self.nearest:
             here, after = self._computed(tree, moved, context)
         elif self.value is not None:
-            after = self._checked(sum_of(np.where(was, before, 0), steps[1]), here, moved, context)
+            had = was & (before != NULL_CODE) if self._may_be_null else was
+            some = here
+            if self._may_be_null:
+                some = self._still_some(tree, moved, had, steps[2], context) & here
+            totals = sum_of(np.where(had, before, 0), steps[1])
+            after = self._results(totals, here, some, moved, context)
         differs = (was != here) | (before != after)
         born, new = self._computed(tree, fresh, context)
         dead, old = self._before(results, gone, context)
@@ -128,7 +166,7 @@ class Bounded:
     def _moved(self, versions: Versions, asked: Tree, context: Context) -> tuple[Columns, Columns]:
         """The asked rows whose range has won or lost rows, and by how many, and by which sum."""
         delta = versions.deltas.get(self.rows)
-        nothing = no_rows(len(self.asked_order)), no_rows(2)
+        nothing = no_rows(len(self.asked_order)), no_rows(3)
         if delta is None or not asked.count:
             return nothing
         keys, steps = self._steps(delta)
@@ -153,7 +191,8 @@ class Bounded:
                 end = np.minimum(end, few[run])
             else:
                 first = np.maximum(first, few[run])
-        some = np.flatnonzero((end > first) & ((steps[0] != 0) | (steps[1] != 0)))
+        moves = np.logical_or.reduce([step != 0 for step in steps])
+        some = np.flatnonzero((end > first) & moves)
         numbers = _ranges(first[some], end[some])
         context.budget.spend((asked.height + 1) * 2 * len(at) + len(numbers))
         rows = asked.numbered(numbers, range(len(self.asked_order)))
@@ -212,15 +251,16 @@ class Bounded:
         picks = self.order[: self.width + 1]
         columns = [np.concatenate((delta.inserts[c], delta.erases[c])) for c in picks]
         signs = np.repeat((1, -1), (delta.inserted, delta.erased))
-        values = signs
+        moves = [signs]
         if self.value is not None:
             column = self.order[self.value]
             values = np.concatenate((delta.inserts[column], delta.erases[column]))
-            values = (exact(values, len(values) + 1)) * signs
+            lifted = self._lift(values)
+            moves += [exact(lifted, len(values) + 1) * signs, ones_of(values) * signs]
         order = sort_order(columns)
         keys = [column.take(order) for column in columns]
         starts = equal_runs(keys, len(keys))
-        steps = [np.add.reduceat(each.take(order), starts) for each in (signs, values)]
+        steps = [np.add.reduceat(each.take(order), starts) for each in moves]
         return [column.take(starts) for column in keys], steps
 
     def _ranks(self, tree: Tree, groups: Columns, count: int, *, behind: bool) -> np.ndarray:
@@ -259,9 +299,42 @@ class Bounded:
             bound = after_prefix(key) if self.side in _BEHIND else key
             group = key[: self.width]
             ends = (group or None, bound) if self.side in BELOW else (bound, after_prefix(group))
-            totals[row] = tree.scan(summing(self.value), *ends)
+            totals[row] = tree.scan(summing(self.value, self._lift), *ends)
         context.budget.spend((tree.height + 1) * 2 * len(found))
-        return here, self._checked(totals, here, wanted, context)
+        some = here & self._some(tree, wanted, context) if self._may_be_null else here
+        return here, self._results(totals, here, some, wanted, context)
+
+    def _still_some(
+        self, tree: Tree, wanted: Columns, had: np.ndarray, more: np.ndarray, context: Context
+    ) -> np.ndarray:
+        """Mark the asked rows that have a value on the side of the bound, by which `had` one, and
+        how many are won.
+        """
+        found = np.where(had, more >= 0, more > 0)
+        doubt = np.flatnonzero(had & (more < 0))
+        if len(doubt):
+            found[doubt] = self._some(tree, [column[doubt] for column in wanted], context)
+        return found
+
+    def _some(self, tree: Tree, wanted: Columns, context: Context) -> np.ndarray:
+        """Mark the sorted asked rows that have a value on the side of the bound: the first value of
+        the group lies before the end, or the last one behind the beginning.
+        """
+        assert self.value is not None
+        count, below = len(wanted[0]), self.side in BELOW
+        bound = ranks(tree, wanted[: self.width + 1], count, behind=self.side in _BEHIND)
+        found, runs = np.zeros(count, np.bool_), np.zeros(min(count, 1), np.int64)
+        if self.width:
+            runs = equal_runs(wanted, self.width)
+        edge = valued(self.value, last=not below)
+        for start, end in zip(runs, np.append(runs[1:], count), strict=True):
+            group = [int(column[start]) for column in wanted[: self.width]]
+            row = tree.scan(edge, group or None, after_prefix(group) if group else None)
+            if row is not None:
+                at = ranks(tree, [np.array([code], np.int64) for code in row], 1, behind=False)[0]
+                found[start:end] = at < bound[start:end] if below else at >= bound[start:end]
+        context.budget.spend((tree.height + 1) * (count + 2 * len(runs)))
+        return found
 
     # ── results ───────────────────────────────────────────────────────────────────────────────────
     def _before(
@@ -275,6 +348,20 @@ class Bounded:
         found, rows, pages = results.tree(order).edge_rows(wanted)
         context.budget.spend(pages)
         return found, rows[order.index(self.head.index(len(wanted)))]
+
+    def _results(
+        self,
+        totals: np.ndarray,
+        here: np.ndarray,
+        some: np.ndarray,
+        wanted: Columns,
+        context: Context,
+    ) -> np.ndarray:
+        """Codes of sums, where rows are `here`: NULL but where there are `some` values."""
+        if self._counts_values:
+            return totals.astype(np.int64)
+        found = self._checked(totals, some, wanted, context)
+        return np.where(here & ~some, NULL_CODE, found) if self._may_be_null else found
 
     def _checked(
         self, totals: np.ndarray, here: np.ndarray, wanted: Columns, context: Context

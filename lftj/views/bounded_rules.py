@@ -7,9 +7,10 @@ from lftj.functions.aggregates import AGGREGATES, COUNTS, TOTALS
 from lftj.heads.aggregate_shape import CallShape
 from lftj.heads.in_order import reading
 from lftj.program.normal_form import AggregateTerm, NormalRule, PositiveAtom, Ref
+from lftj.program.rewrites.bounded_parts import is_near, moves
 from lftj.tuning import Tuning
 from lftj.tuning.aids import ORDER_BOUNDS
-from lftj.views.bounded import BELOW, Bounded
+from lftj.views.bounded import Bounded
 
 
 def bounded_of(rule: NormalRule, tuning: Tuning) -> Bounded | None:
@@ -53,9 +54,10 @@ def _made(
     inside = {compared, *values} <= of_rows.keys() - of_asked.keys()
     if side not in ("<", "<=", ">", ">=") or not inside or bound not in of_asked.keys() - {*shared}:
         return None
-    if any(rule.variables[each].type.name == "str" for each in (compared, *values)):
+    read = [] if call.function in COUNTS else values
+    if any(rule.variables[each].type.name == "str" for each in (compared, *read)):
         return None
-    if nearest and (call.args[1:] != (Ref(compared),) or not _is_near(call.function, side)):
+    if nearest and (call.args[1:] != (Ref(compared),) or not is_near(call.function, side)):
         return None
     wanted = list(dict.fromkeys((*shared, bound, *of_asked)))
     listed = list(dict.fromkeys((*shared, compared, *values, *of_rows)))
@@ -68,6 +70,7 @@ def _made(
         len(shared),
         side,
         listed.index(values[0]) if values else None,
+        any(rule.variables[each].type.optional for each in values),
         nearest,
         CallShape(call.function, (), tuple(rule.variables[v].type for v in values), call.type),
         tuple(rule.variables[variable].type for variable in wanted),
@@ -99,7 +102,10 @@ def pairs_compared(rule: NormalRule, tuning: Tuning) -> tuple[str, str] | None:
     if not bounded or bounded_of(rule, tuning) is not None:
         return None
     if len(others) > 1 or rule.negated or len(rule.filters) > 1 or rule.assignments:
-        what = "there is more than one relation and one comparison"
+        if rule.assignments:
+            what = "what is computed may have no value in rows that no bound takes"
+        else:
+            what = "there is more than one comparison with the bound, or with what depends on it"
         return what, "make what is within the bound a relation of its own"
     what = f"`{calls[0].function}` of such values is not moved from one row to the next"
     totals = calls[0].function in TOTALS
@@ -115,22 +121,8 @@ def _of_all(call: AggregateTerm) -> bool:
 
 
 def _takes(call: AggregateTerm, rule: NormalRule) -> bool:
-    """Test for a count, a sum of what is added exactly in any order, or the value of a row; not of
-    what may be NULL.
-    """
-    if call.type.optional or any(rule.variables[arg.variable].type.optional for arg in call.args):
-        return False
-    if call.function in COUNTS or reading(call.function) is not None:
-        return True
-    if call.function not in TOTALS or AGGREGATES[call.function].divided:
-        return False
-    return rule.variables[call.args[0].variable].type.name in ("int", "decimal")
-
-
-def _is_near(function: str, side: str) -> bool:
-    """Test for the last row below a bound, or the first one above it."""
-    read = reading(function)
-    return read is not None and read.end is (side in BELOW)
+    """Test for an aggregate that is read off key orders; NULL is nothing that is added."""
+    return moves(call.function, [rule.variables[arg.variable].type for arg in call.args])
 
 
 def _columns(atom: PositiveAtom) -> dict[int, int]:

@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from functools import cache
 
 import numpy as np
 
 from lftj.scantree import Monoid
+from lftj.types import NULL_CODE
 
 _SMALL = 1 << 62
 
@@ -45,10 +47,45 @@ def backwards(runs: np.ndarray, run: np.ndarray) -> tuple[np.ndarray, np.ndarray
 
 
 @cache
-def summing(column: int) -> Monoid[int]:
-    """Exact sums of a column of rows."""
+def summing(column: int, lift: Callable[[np.ndarray], np.ndarray]) -> Monoid[int]:
+    """Exact sums of what is lifted of a column of rows."""
 
     def lifted(columns: list[np.ndarray]) -> int:
-        return int(exact(columns[column], len(columns[column])).sum())
+        values = lift(columns[column])
+        return int(exact(values, len(values)).sum())
 
     return Monoid.of_rows(0, lifted, operator.add)
+
+
+@cache
+def valued(column: int, *, last: bool) -> Monoid[tuple[int, ...] | None]:
+    """The first row, or the last, of which a column is not NULL."""
+    side = -1 if last else 0
+
+    def lifted(columns: list[np.ndarray]) -> tuple[int, ...] | None:
+        found = np.flatnonzero(columns[column] != NULL_CODE)
+        return tuple(int(each[found[side]]) for each in columns) if len(found) else None
+
+    def combined(
+        one: tuple[int, ...] | None, other: tuple[int, ...] | None
+    ) -> tuple[int, ...] | None:
+        first, second = (other, one) if last else (one, other)
+        return second if first is None else first
+
+    return Monoid.of_rows(None, lifted, combined)
+
+
+# ── what values add ───────────────────────────────────────────────────────────────────────────────
+def themselves(values: np.ndarray) -> np.ndarray:
+    """Values of a column without NULL."""
+    return values
+
+
+def those_there(values: np.ndarray) -> np.ndarray:
+    """Values, 0 in the place of NULL."""
+    return np.where(values == NULL_CODE, 0, values)
+
+
+def ones_of(values: np.ndarray) -> np.ndarray:
+    """1 for each value, 0 for NULL."""
+    return (values != NULL_CODE).astype(np.int64)

@@ -396,8 +396,10 @@ PAIRS = {
     "n = max x : { s(g, u, x, _), u < t }": None,
     "n = last(x, u) : { s(g, u, x, _), u < t }": None,
     "n = count : { s(h, u, _, _), h < g }": "texts are not kept in their order",
-    "n = count : { s(g, u, x, _), u < t, x > 3 }": "more than one relation and one comparison",
-    "n = count : { s(g, u, x, _), p(x), u < t }": "more than one relation and one comparison",
+    "n = count : { s(g, u, x, _), u < t, x > 3 }": None,
+    "n = sum x : { s(g, u, x, _), p(x), !p(u), u < t }": None,
+    "n = count : { s(g, u, x, _), u < t, x < t }": "more than one comparison with the bound",
+    "n = sum (x * x) : { s(g, u, x, _), u < t }": "what is computed may have no value",
     "m = sum w : { s(g, u, _, w), u < t }, n = 0": "add up decimals or ints",
     "m = median x : { s(g, u, x, _), u < t }, n = 0": "ask for counts, sums or the next row",
 }
