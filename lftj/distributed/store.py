@@ -19,7 +19,6 @@ from lftj.distributed.compiling_workers import Kernels
 from lftj.distributed.draft import PartsDraft
 from lftj.distributed.files.manifest import (
     Manifest,
-    PathLock,
     is_overtaken,
     overtaken,
     remove_files,
@@ -27,6 +26,7 @@ from lftj.distributed.files.manifest import (
     row_files,
     swept,
 )
+from lftj.distributed.files.path_lock import PathLock
 from lftj.distributed.files.programs import sweep_programs
 from lftj.distributed.held_files import HeldFiles
 from lftj.distributed.hub_counts import counted_hubs, two_digits
@@ -320,13 +320,11 @@ class Store:
                 self.manifest.require_last(path)
                 yield
         except DistributedError as reason:
-            if (
-                reason.code in ("E406", "E407")
-                or self.manifest.epoch != epoch
-                or not is_overtaken(path, epoch)
-            ):
-                raise
-            raise overtaken(path) from reason
+            known = reason.code in ("E406", "E407") or self.manifest.epoch != epoch
+            with suppress(OSError):  # of what does not answer, the error is the first one
+                if not known and is_overtaken(path, epoch):
+                    raise overtaken(path) from reason
+            raise
 
     def draft(self, batch: tuple[str, int] | None = None) -> PartsDraft:
         """An empty draft on the committed version; `batch`: the micro-batch of a stream that it

@@ -14,7 +14,7 @@ import pytest
 
 import lftj
 from lftj.distributed import store
-from lftj.distributed.files import manifest
+from lftj.distributed.files import path_lock
 from lftj.distributed.stored import stored_files
 from tests.distributed.inline import InlineExecutor
 from tests.distributed.stored import RULES, change, expected, opened
@@ -168,7 +168,7 @@ def test_a_compaction_behind_another_driver_removes_nothing(
     def no_locks(*_: Any) -> None:
         raise OSError(95, "Operation not supported")
 
-    monkeypatch.setattr(manifest, "lock_file", no_locks)
+    monkeypatch.setattr(path_lock, "lock_file", no_locks)
     executor, rules = InlineExecutor(tmp_path, 2), RULES["triangles"]
     rows = set(edges(300, 40))
     one = opened(executor, rules, sorted(rows), tuning=lftj.Tuning(stored_part_commits=0))

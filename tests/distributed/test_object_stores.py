@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 import lftj
+from lftj.distributed.files import manifest, manifest_files, runs
 from lftj.distributed.files.manifest import Manifest
 from lftj.distributed.objects import object_store
 from lftj.distributed.objects.file_store import FileStore, store_of
@@ -201,6 +202,15 @@ def test_of_two_drivers_one_makes_each_version(server: dict[str, str], machine: 
 
 
 # ── a store that is not in order ──────────────────────────────────────────────────────────────────
+@pytest.fixture
+def small_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs of two additions, and merges of two runs."""
+    for module in (manifest, manifest_files, runs):
+        monkeypatch.setattr(module, "SUMMED", 2)
+    monkeypatch.setattr(runs, "_MERGED", 2)
+
+
+@pytest.mark.usefixtures("small_runs")
 def test_errors_delays_and_lagging_lists_change_nothing(faulty: Between, machine: Any) -> None:
     single, given = begun(lftj.connect()), options(faulty.endpoint)
     draw, calls = random.Random(3), itertools.count()
@@ -221,6 +231,40 @@ def test_errors_delays_and_lagging_lists_change_nothing(faulty: Between, machine
     assert next(calls) > 200
     assert faulty.listings
     workspace.close()
+
+
+@pytest.mark.usefixtures("small_runs")
+def test_a_store_that_fails_between_any_two_requests_has_old_or_new(
+    faulty: Between, machine: Any
+) -> None:
+    """From the first, second … request on that changes anything, until a commit is through."""
+    given, kept = options(faulty.endpoint), list[tuple[int, int, str]]()
+    codes = set[str]()
+    number, broken = -1, [True]
+    while broken:
+        number += 1
+        with begun_small(opened(machine(given))) if not number else opened(machine(given)) as ws:
+            assert sorted(ws["edge"].fetchall()) == sorted(kept)
+            left = iter(range(number))
+            broken = []
+
+            def fate(
+                method: str, path: str, left: Iterator[int] = left, broken: list[bool] = broken
+            ) -> str:
+                if broken or (method != "GET" and method != "HEAD" and next(left, None) is None):
+                    broken.append(True)
+                return BUSY if broken else PASS
+
+            row = (number, number, "s")
+            faulty.fate = fate
+            try:
+                change(ws, [row])
+                kept.append(row)
+            except lftj.DistributedError as reason:
+                codes.add(reason.code)
+            faulty.fate = lambda method, path: PASS
+    assert 3 < number < 40
+    assert codes == {"E405", "E407"}
 
 
 def _manifests(fate: str, *, reads: str = PASS) -> Callable[[str, str], str]:

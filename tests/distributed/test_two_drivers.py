@@ -16,7 +16,7 @@ import pytest
 
 import lftj
 from lftj.distributed import commit, store
-from lftj.distributed.files import epochs, manifest
+from lftj.distributed.files import epochs, path_lock
 from lftj.distributed.files.manifest import Manifest, row_files
 from lftj.distributed.objects import file_store
 from lftj.frames import whole_files
@@ -30,7 +30,7 @@ def no_locks(*_: Any) -> None:
 @pytest.fixture
 def unlocked(monkeypatch: pytest.MonkeyPatch) -> None:
     """A file system without locks."""
-    monkeypatch.setattr(manifest, "lock_file", no_locks)
+    monkeypatch.setattr(path_lock, "lock_file", no_locks)
 
 
 def refused(act: Callable[[], object]) -> None:
@@ -49,7 +49,7 @@ def test_no_locks_is_not_in_use(
     def flock(*_: Any) -> None:
         raise OSError(number, os.strerror(number))
 
-    monkeypatch.setattr(manifest, "lock_file", flock)
+    monkeypatch.setattr(path_lock, "lock_file", flock)
     with caplog.at_level(logging.WARNING):
         for _ in range(2):
             with opened(tmp_path) as workspace:
@@ -92,7 +92,7 @@ def test_commits_at_once(first: str, tmp_path: Path, monkeypatch: pytest.MonkeyP
 
     def meanwhile() -> None:
         monkeypatch.undo()
-        monkeypatch.setattr(manifest, "lock_file", no_locks)
+        monkeypatch.setattr(path_lock, "lock_file", no_locks)
         other.load("e", [(8, 9), (9, 10)])
         other.compact()
         for number in range(6):  # more than there are manifests kept

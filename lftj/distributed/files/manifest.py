@@ -9,13 +9,9 @@ are swept away when the path is compacted, or opened next.
 
 from __future__ import annotations
 
-import errno
-import logging
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import field, replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -30,28 +26,43 @@ from lftj.distributed.files.epochs import (
     mark_of,
     still_read,
 )
-from lftj.distributed.files.manifest_records import (
+from lftj.distributed.files.manifest_files import (
     ADDS,
+    FORMAT,
+    NAMES,
+    Content,
+    back_from,
+    content_of,
+    contents_of,
+    damaged,
+    head_of,
+)
+from lftj.distributed.files.manifest_records import (
     added_content,
     added_fields,
     extends,
-    is_whole,
     whole_content,
     whole_fields,
+)
+from lftj.distributed.files.runs import (
+    RUNS,
+    SUMMED,
+    Run,
+    half_runs,
+    level_of,
+    merged,
+    remove_runs,
+    run_name,
+    summed,
+    write_run,
 )
 from lftj.distributed.objects.file_store import store_of
 from lftj.distributed.objects.mounts import UnknownOutcomeError, shown
 from lftj.errors import DistributedError, LftjError
-from lftj.scantree import frozen, lock_file
-from lftj.storage.durable import LOCK, ProcessLock, sealed, unsealed
+from lftj.scantree import frozen
+from lftj.storage.durable import sealed
 from lftj.types import Role, in_role
 
-_log = logging.getLogger(__name__)
-
-FORMAT = 4
-_READ = (3, FORMAT)
-"""Formats that are read: in 3 every manifest is whole."""
-_NO_LOCKS = (errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOLCK, errno.ENOSYS)
 ROWS = "rows"
 """The folder of the row files, below the path."""
 
@@ -84,27 +95,75 @@ class Manifest:
     had so many (none named: all).
     """
     roots: tuple[int, ...] = field(default=(), compare=False)
-    """The epochs of whole manifests that the last ones are read from, this one from the last."""
+    """The epochs of those that name runs, from which the last manifests are read, this one from the
+    last.
+    """
+    runs: tuple[Run, ...] = field(default=(), compare=False)
+    """The runs that the last of `roots` names."""
+    tail: tuple[Content, ...] = field(default=(), compare=False)
+    """Additions since these runs, its own the last; where it is itself a root, those that are in
+    its last run.
+    """
+
+    @property
+    def _is_root(self) -> bool:
+        return self.roots[-1:] == (self.epoch,)
 
     def following(self, before: Manifest) -> Manifest:
         """The same as what comes after another one, with an epoch and a mark of its own: written as
-        what it adds to that one, unless it has not all of it, or such additions are many.
+        what it adds to that one, unless it has not all of it.
         """
-        epoch, roots = before.epoch + 1, before.roots or (before.epoch,)
-        if is_whole(epoch, roots[-1], self) or not extends(self, before):
-            roots = (*roots, epoch)
-        roots = still_read(roots, epoch)
-        return replace(self, epoch=epoch, mark=uuid4().hex, follows=before.mark, roots=roots)
+        epoch, mark, roots = before.epoch + 1, uuid4().hex, before.roots or (before.epoch,)
+        if before.runs and extends(self, before):
+            before_it = () if before._is_root else before.tail
+            runs, tail = before.runs, (*before_it, added_content(before, self))
+            level = 0
+        else:
+            runs, tail = (), (whole_content(self),)
+            level = level_of(sum(map(len, self.log.values())))
+        if not runs or len(tail) >= SUMMED:
+            runs, roots = merged(runs, Run(run_name(epoch, mark), level)), (*roots, epoch)
+        return replace(
+            self,
+            epoch=epoch,
+            mark=mark,
+            follows=before.mark,
+            roots=still_read(roots, epoch),
+            runs=runs,
+            tail=tail,
+        )
 
     def store(self, path: Path, before: Manifest | None = None) -> None:
         """Make this the truth: write, fsync, link, fsync the folder. `before`: the one that it
         follows, if there is one. Raises DistributedError (E406) where another is in its place.
         """
         path.mkdir(parents=True, exist_ok=True)
+        if before is not None and self._is_root:
+            self._write_run(path, before)
         with suppress(OvertakenError):  # where it is by ourselves all is well
             make_epoch(path, self.epoch, self._written(before), self.roots)
         if not self.is_stored(path):
             raise overtaken(path)
+        if before is not None and self._is_root:
+            with suppress(OSError, DistributedError):  # the next root does so too
+                self._sweep_runs(path)
+
+    def _write_run(self, path: Path, before: Manifest) -> None:
+        """Write the last run, before anything names it: what came since those before it, with the
+        runs that it takes the place of.
+        """
+        kept = before.runs if _is_whole(self.tail[0]) else self.runs
+        contents = contents_of(path, [run for run in before.runs if run not in kept])
+        if contents is None:
+            raise overtaken(path)
+        write_run(path, self.runs[-1].name, summed([*contents, *self.tail]))
+
+    def _sweep_runs(self, path: Path) -> None:
+        """Remove the runs that neither this one nor another root that is still read names."""
+        named = {run.name for run in self.runs}
+        for root in self.roots[:-1]:
+            named |= {name for name, _ in (content_of(path, root) or {}).get(NAMES, ())}
+        remove_runs(path, self.epoch, named)
 
     def is_stored(self, path: Path) -> bool:
         """Check that this manifest was committed below a path: it has its name, and its predecessor
@@ -131,10 +190,12 @@ class Manifest:
             "mark": self.mark,
             "follows": self.follows,
         }
-        if before is None or self.epoch in self.roots:
-            roots = self.roots if self.epoch in self.roots else (self.epoch,)
-            return sealed({**head, "roots": roots, **whole_content(self)})
-        return sealed({**head, "roots": self.roots, ADDS: added_content(before, self)})
+        if before is None:
+            return sealed({**head, "roots": (self.epoch,), **whole_content(self)})
+        head["roots"] = self.roots
+        if self._is_root:
+            head[NAMES] = [(run.name, run.level) for run in self.runs]
+        return sealed(head if _is_whole(self.tail[-1]) else {**head, ADDS: self.tail[-1]})
 
     @staticmethod
     def load(path: Path) -> Manifest | None:
@@ -151,23 +212,13 @@ class Manifest:
         """Read the manifest of an epoch, as long as it is kept. Raises as `load`. `known`: one that
         was read before; if it comes before this one, only what was added since is read.
         """
-        contents: list[dict[str, Any]] = []
-        mark: str | None = None
-        for number in range(epoch, -1, -1):
-            if known is not None and known.epoch == number and known.mark == mark:
-                break
-            content = _content(path, number)
-            if content is None or (mark is not None and content["mark"] != mark):
-                if number == epoch or not is_kept(path, epoch):
-                    return None
-                raise _damaged(epoch_file(path, number), "another manifest builds on what is gone")
-            contents.append(content)
-            mark = content["follows"]
-            if ADDS not in content:
-                known = None
-                break
+        contents = back_from(path, epoch, *([] if known is None else [(known.epoch, known.mark)]))
+        if contents is None:
+            return None
+        if known is None or ADDS not in contents[-1] or contents[-1]["follows"] != known.mark:
+            known = _begun(path, contents.pop())
         for content in reversed(contents):
-            known = _made(known, content)
+            known = None if known is None else _followed(known, content)
         return known
 
     @staticmethod
@@ -219,39 +270,34 @@ class Manifest:
         return replace(self, **changes)
 
 
-def _content(path: Path, epoch: int) -> dict[str, Any] | None:
-    """Read the file of an epoch; None where it is gone. Raises as `Manifest.load`."""
-    file = epoch_file(path, epoch)
-    try:
-        content = unsealed(store_of(path).read(file))
-    except FileNotFoundError:
-        return None
-    except ValueError as reason:
-        raise _damaged(file, str(reason)) from None
-    if content.get("format") not in _READ:
-        message = f"{file} has format {content.get('format')}, this version reads {FORMAT}"
-        raise DistributedError(
-            message,
-            code="E403",
-            hint="choose another path, or the version of lftj that wrote it",
-        )
-    return content
+def _is_whole(content: Content) -> bool:
+    return "program" in content
 
 
-def _damaged(file: Path, reason: str) -> DistributedError:
-    return DistributedError(
-        f"{file} is damaged: {reason}", code="E403", hint="take the path back from a copy"
-    )
-
-
-def _made(before: Manifest | None, content: Mapping[str, Any]) -> Manifest:
-    """The manifest that a file says, whole or as an addition to the one before it."""
-    head: dict[str, Any] = {name: content[name] for name in ("epoch", "mark", "follows")}
-    head["roots"] = tuple(content.get("roots", (content["epoch"],)))
-    if ADDS not in content:
+def _begun(path: Path, content: Content) -> Manifest | None:
+    """The manifest that a file says without those before it; None where it is of long ago by now.
+    Raises DistributedError (E403).
+    """
+    head = head_of(content)
+    if NAMES not in content:
         return Manifest(**head, **whole_fields(content))
-    assert before is not None
-    return replace(before, **head, **added_fields(before, content[ADDS]))
+    runs = tuple(Run(*run) for run in content[NAMES])
+    contents = contents_of(path, runs)
+    if contents is None:
+        if is_kept(path, content["epoch"]):
+            raise damaged(path / RUNS, f"manifest {content['epoch']} builds on what is gone")
+        return None
+    return Manifest(**head, runs=runs, **whole_fields(summed(contents)))
+
+
+def _followed(before: Manifest, content: Content) -> Manifest:
+    """The manifest that a file says as an addition to the one before it."""
+    found, added = replace(before, **head_of(content)), content[ADDS]
+    if NAMES in content:
+        found = replace(found, runs=tuple(Run(*run) for run in content[NAMES]), tail=())
+    else:
+        found = replace(found, tail=(*(() if before._is_root else before.tail), added))
+    return replace(found, **added_fields(before, added))
 
 
 def manifest_missing(path: Path) -> DistributedError:
@@ -330,7 +376,7 @@ def swept(path: Path, parts: int) -> Manifest:
     builds on it.
     """
     while True:
-        halves = list(path.glob("manifest-*.tmp"))
+        halves = [*path.glob("manifest-*.tmp"), *half_runs(path)]
         before, found = Manifest.opened(path, parts), row_files(path)
         stray = found - before.files()
         if not stray and not halves:
@@ -346,58 +392,3 @@ def swept(path: Path, parts: int) -> Manifest:
         for half in halves:
             half.unlink(missing_ok=True)
         return manifest
-
-
-@cache
-def _warn_of_no_locks(path: Path) -> None:
-    _log.warning(
-        "%s: its file system has no locks; of commits of two workspaces at once one will fail with "
-        "E406",
-        path,
-    )
-
-
-class PathLock(ProcessLock):
-    """Lock that lets one process at most write below a path. The system gives it back when its
-    holder dies, and this object when nobody has it.
-
-    Where the file system has no locks, or does not share them among machines, two may write; then
-    of their commits on one version one happens, and the other gets E406. A forked child has the
-    lock's file too, but the lock is its parent's.
-    """
-
-    def __init__(self, path: Path):
-        """Raises DistributedError (E402) when another workspace holds the path, (E405) when it
-        cannot be written.
-        """
-        self._path = path
-        with reported_by_the_system(path):
-            path.mkdir(parents=True, exist_ok=True)
-            file = os.open(path / LOCK, os.O_CREAT | os.O_RDWR)
-        try:
-            lock_file(file)
-        except OSError as reason:
-            if reason.errno in _NO_LOCKS:
-                _warn_of_no_locks(path)
-            else:
-                os.close(file)
-                hint = "close the other workspace, or choose another path"
-                raise DistributedError(
-                    f"{shown(path)} is in use by another workspace", code="E402", hint=hint
-                ) from None
-        super().__init__(file)
-
-    def require(self) -> None:
-        """Raise DistributedError (E402) in a forked child: two processes would each take what they
-        know for the last version.
-        """
-        if not self.ours:
-            hint = (
-                "write in the process that opened it; a child may read, or open the path "
-                "itself once it is closed there"
-            )
-            raise DistributedError(
-                f"{shown(self._path)} was opened by the process that this one was forked from",
-                code="E402",
-                hint=hint,
-            )

@@ -2,7 +2,7 @@
 """Manifests as JSON: whole, or as what one adds to the manifest before it.
 
 A commit adds an entry or two to what may be a thousand. So most manifests are written as additions,
-and who reads one goes back to the last that is whole.
+and who reads one goes back to the last that names the runs (`files.runs`) which have all the rest.
 """
 
 from __future__ import annotations
@@ -11,24 +11,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from lftj.distributed.files.entry import Entry
+from lftj.distributed.files.manifest_files import Content
 from lftj.types import read_name
 
 if TYPE_CHECKING:
     from lftj.distributed.files.manifest import Manifest
-
-Content = dict[str, Any]
-ADDS = "adds"
-"""The key under which a manifest that is not whole has what it adds."""
-_FEW, _MANY = 16, 128
-"""Manifests after which one is whole again: as many as it has entries, within these. So a whole one
-costs each of them about as much as it adds, and files to read are few.
-"""
-
-
-def is_whole(epoch: int, root: int, manifest: Manifest) -> bool:
-    """Tell whether it is time for a whole manifest, when the last one was at the epoch `root`."""
-    entries = sum(map(len, manifest.log.values()))
-    return epoch - root >= max(_FEW, min(_MANY, entries))
 
 
 # ── writing ───────────────────────────────────────────────────────────────────────────────────────
@@ -62,7 +49,7 @@ def extends(after: Manifest, before: Manifest) -> bool:
 
 
 def added_content(before: Manifest, after: Manifest) -> Content:
-    """Content that a manifest adds to one that it extends."""
+    """Say what a manifest adds to one that it extends."""
     log = {
         name: entries[len(before.log.get(name, ())) :]
         for name, entries in after.log.items()

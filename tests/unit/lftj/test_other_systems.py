@@ -37,7 +37,7 @@ from lftj.distributed.stored.storing import begin_storing, end_storing, storing
 """
 STORED = """
 from pathlib import Path
-from lftj.distributed.files.manifest import PathLock
+from lftj.distributed.files.path_lock import PathLock
 begin_storing(Path("."))
 with storing(Path(".")) as may:
     print(may)

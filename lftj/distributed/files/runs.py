@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs: what many manifests added, each time together in one compressed file.
+
+The log of changes is kept as a log-structured merge tree keeps its rows [O'Neil et al. 1996]:
+additions are summed to a run after every few manifests, and runs of one level to one of the next as
+soon as there are several of them. So what a commit added is written once more for each eightfold
+growth of the log, and a manifest is read from a number of runs that grows with the logarithm.
+
+A run is written before the manifest that names it, under a name that has that manifest's number. So
+of runs with numbers of manifests that are there, those that no manifest names are named by none
+later, and may go.
+"""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from lftj.distributed.objects.file_store import store_of
+from lftj.frames import whole_file
+from lftj.scantree import frozen
+from lftj.storage.durable import sealed, unsealed
+
+RUNS = "log"
+"""The folder of the runs, below the path."""
+SUMMED = 16
+"""Manifests whose additions are summed to a run."""
+_MERGED = 8
+"""Runs of one level that are merged: with more of them less is written, and more files are
+read.
+"""
+_SUFFIX = ".json.gz"
+NOT_READ = (ValueError, EOFError, zlib.error, gzip.BadGzipFile)
+"""Errors of a damaged run."""
+
+
+@frozen(slots=True)
+class Run:
+    """A run, by name, and its level: a run of a level is merged from that many of the one below."""
+
+    name: str
+    level: int = 0
+
+
+def run_name(epoch: int, mark: str) -> str:
+    """The name of the run that the manifest of a number and a mark is the first to name."""
+    return f"{epoch}-{mark}"
+
+
+def level_of(entries: int) -> int:
+    """The level of a run that has a whole manifest of so many entries."""
+    level = 0
+    while entries >= SUMMED * _MERGED:
+        level, entries = level + 1, entries // _MERGED
+    return level
+
+
+def merged(runs: Sequence[Run], added: Run) -> tuple[Run, ...]:
+    """The runs once one more has come. Where it was merged with some, the last one has its name."""
+    found = [*runs, added]
+    while len(found) >= _MERGED and {run.level for run in found[-_MERGED:]} == {found[-1].level}:
+        found[-_MERGED:] = [Run(added.name, found[-1].level + 1)]
+    return tuple(found)
+
+
+def summed(contents: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    """Sum additions, as manifests have them, or a whole content and additions."""
+    total: dict[str, Any] = {}
+    for content in contents:
+        log = total.setdefault("log", {})
+        for name, entries in content["log"].items():
+            log.setdefault(name, []).extend(entries)
+        for name, said in content.items():
+            if name in ("counts", "tokens", "batches", "steps"):
+                total.setdefault(name, {}).update(said)
+            elif name != "log":
+                total[name] = said
+    return total
+
+
+def write_run(path: Path, name: str, content: dict[str, Any]) -> None:
+    """Write a run, and sync. Raises OSError."""
+    file = _file(path, name)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with whole_file(file) as sink:
+        sink.write(gzip.compress(sealed(content), mtime=0))
+    store_of(file).publish([file])
+
+
+def read_runs(path: Path, names: Sequence[str]) -> list[dict[str, Any]]:
+    """The contents of runs. Raises FileNotFoundError where one is gone, and what `NOT_READ` names
+    where one is damaged.
+    """
+    files = [_file(path, name) for name in names]
+    return [unsealed(gzip.decompress(found)) for found in store_of(path).get_all(files)]
+
+
+def remove_runs(path: Path, epoch: int, named: Iterable[str]) -> None:
+    """Remove runs with numbers up to that of a manifest that is there, but those that are named."""
+    store, kept = store_of(path), set(named)
+    found = (name.removesuffix(_SUFFIX) for name in store.names(path / RUNS, suffix=_SUFFIX))
+    store.remove(
+        _file(path, name)
+        for name in found
+        if name not in kept and int(name.partition("-")[0]) <= epoch
+    )
+
+
+def half_runs(path: Path) -> set[Path]:
+    """The files that a writer left that died."""
+    return set((path / RUNS).glob("*.tmp"))
+
+
+def _file(path: Path, name: str) -> Path:
+    return path / RUNS / f"{name}{_SUFFIX}"
