@@ -17,19 +17,25 @@ from lftj.scantree.leaf_kernels import change_leaves, page_at_level, share
 from lftj.scantree.page_kernels import (
     ENTRIES,
     FAN_CAPACITY,
+    GRANTED,
     LEAF_CAPACITY,
     LEVEL,
+    NEXT_WORD,
     REFERENCES,
     SLOT_BITS,
     SLOT_MASK,
     WIDTH,
+    WORDS_IN_USE,
     copy_entry,
     discard,
     index_column,
     leaf_column,
     new_index,
     set_entry,
+    words_of_index,
+    words_of_leaf,
 )
+from lftj.scantree.seek_kernels import END, rank
 
 
 @compiled
@@ -213,3 +219,40 @@ def apply(memory, layout, root, height, inserts, erases):
     pages = np.empty(2 * changes + 2 * (inserts.shape[1] // layout[LEAF_CAPACITY]) + 2, np.int64)
     touched = change_leaves(memory, layout, root, height, inserts, erases, paths, ends, pages)
     return change_above(memory, layout, root, height, touched, paths, ends, pages)
+
+
+@compiled
+def words_to_change(layout, height, inserts, erases, in_use):
+    """No fewer words than new pages take, with `in_use` in the arena: in proportion to the change,
+    or to what is there if that is less.
+
+    A change touches at most a path of pages, and all touched pages, of every level, are distinct
+    pages of the arena: so their words are bounded by both. A touched page becomes itself and one
+    more at most, beside what inserted rows fill; a page more below is an entry more above, and
+    `fan` of these fill a page.
+    """
+    leaf, index = words_of_leaf(layout), words_of_index(layout)
+    changes, filled = inserts + erases, inserts // layout[LEAF_CAPACITY] + 2
+    touched = min(changes * (leaf + (height + 1) * index), in_use)
+    entries = min(changes, in_use // index + 1) + filled
+    above = (height + 2) * (entries // layout[FAN_CAPACITY] + 2)
+    return 2 * touched + filled * leaf + above * index
+
+
+@compiled
+def words_lacking(memory, layout, height, inserts, erases):
+    """0 where the arena has room for a change; else minus the words that it has to have."""
+    words = words_to_change(layout, height, inserts, erases, memory[WORDS_IN_USE])
+    return -words if memory[NEXT_WORD] + words > memory[GRANTED] else 0
+
+
+@compiled
+def apply_in_room(memory, layout, root, height, inserts, erases):
+    """`apply`, with the number of rows after it: (root, height, rows). Where the arena may lack
+    room nothing happens, and the first is as `words_lacking` tells.
+    """
+    lacking = words_lacking(memory, layout, height, inserts.shape[1], erases.shape[1])
+    if lacking < 0:
+        return lacking, 0, 0
+    root, height = apply(memory, layout, root, height, inserts, erases)
+    return root, height, rank(memory, root, height, END)

@@ -191,11 +191,24 @@ class Arena:
         except BaseException:
             for root, *_ in results:
                 if (
-                    root and not self.memory[root + REFERENCES]
+                    root > 0 and not self.memory[root + REFERENCES]
                 ):  # it may be a page that versions have
                     discard(self.memory, root)
             raise
         return results[0]
+
+    def made_in_room(self, kernel: Callable[..., Any], *arguments: object) -> Any:
+        """`made` by a kernel that itself sees whether there is room for its pages: where there is
+        not it makes nothing, and in place of the root it gives minus the words that it needs. What
+        dead trees had is free before. The caller holds the lock. Raises MemoryError.
+        """
+        if self._dead:
+            self.sweep()
+        made = self.made(kernel, *arguments)
+        if made[0] < 0:
+            self.require(-made[0])
+            made = self.made(kernel, *arguments)
+        return made
 
     # ── files ─────────────────────────────────────────────────────────────────────────────────────
     def is_free(self, first: int, words: int) -> bool:

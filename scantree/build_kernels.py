@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bulk load: sorted rows to leaves, leaves to index levels, left to right. O(n).
 
-None of these checks for memory: the arena makes sure beforehand that the worst case fits.
+None of these checks for memory but `build_in_room`: someone makes sure beforehand that the worst
+case fits.
 """
 
 from __future__ import annotations
@@ -13,13 +14,34 @@ from lftj.scantree.packing_kernels import INT64_MAX, KEY_BITS
 from lftj.scantree.page_kernels import (
     ENTRIES,
     FAN_CAPACITY,
+    GRANTED,
     LEAF_CAPACITY,
+    MAX_HEIGHT,
+    NEXT_WORD,
     WIDTH,
     leaf_column,
     new_index,
     new_leaf,
     set_entry,
+    words_of_index,
+    words_of_leaf,
 )
+
+_FILL = 0.9  # of a leaf at bulk load: the first changes after a load then find room
+
+
+@compiled
+def load_fill(layout):
+    """Rows that bulk load puts on a leaf."""
+    return max(1, int(layout[LEAF_CAPACITY] * _FILL))
+
+
+@compiled
+def words_to_load(layout, rows):
+    """No fewer words than a bulk load takes."""
+    leaves = rows // load_fill(layout) + 1
+    index_pages = leaves // (layout[FAN_CAPACITY] - 1) + MAX_HEIGHT + 2
+    return leaves * words_of_leaf(layout) + index_pages * words_of_index(layout)
 
 
 @compiled
@@ -78,6 +100,19 @@ def build(memory, layout, data, fill):
     for i in range(count):
         pages[i] = write_leaf(memory, layout, data, rows * i // count, rows * (i + 1) // count)
     return raise_levels(memory, layout, pages, count, 0)
+
+
+@compiled
+def build_in_room(memory, layout, data):
+    """`build` with leaves as bulk load fills them, and the number of rows: (root, height, rows).
+    Where the arena may lack room nothing happens, and the first is minus the words that it has to
+    have.
+    """
+    words = words_to_load(layout, data.shape[1])
+    if memory[NEXT_WORD] + words > memory[GRANTED]:
+        return -words, 0, 0
+    root, height = build(memory, layout, data, load_fill(layout))
+    return root, height, data.shape[1]
 
 
 @compiled

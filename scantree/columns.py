@@ -59,6 +59,8 @@ def as_matrix(columns: Columns, width: int) -> NDArray[np.int64]:
 
     No columns are `width` of no rows. ValueError where they are not so many, or not equally long.
     """
+    if type(columns) is list and len(columns) == width and width * len(columns[0]) <= _COPIED:
+        return _copied(columns)
     if type(columns) is Lines:
         data = columns.matrix = np.ascontiguousarray(columns.matrix)
     elif (
@@ -73,12 +75,16 @@ def as_matrix(columns: Columns, width: int) -> NDArray[np.int64]:
             raise ValueError(f"{width} columns expected, {len(columns)} given")
         return _no_rows(width)
     elif len(columns) * len(columns[0]) <= _COPIED or (data := _lines_of(columns)) is None:
-        try:
-            data = np.array(columns, np.int64, order="C")
-        except ValueError:
-            raise ValueError(
-                f"columns of {' and '.join(str(len(column)) for column in columns)} rows"
-            ) from None
+        data = _copied(columns)
     if data.shape[0] != width:
         raise ValueError(f"{width} columns expected, {data.shape[0]} given")
     return data
+
+
+def _copied(columns: Columns) -> NDArray[np.int64]:
+    try:
+        return np.array(columns, np.int64, order="C")
+    except ValueError:
+        raise ValueError(
+            f"columns of {' and '.join(str(len(column)) for column in columns)} rows"
+        ) from None

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lftj.scantree.apply_kernels import change_above
+from lftj.scantree.apply_kernels import change_above, words_lacking
 from lftj.scantree.jit import compiled, load
 from lftj.scantree.leaf_kernels import fetched_leaf, leaf_path, remake_leaf, share_end
 from lftj.scantree.page_kernels import ENTRIES, KEYS, LEAF_CAPACITY, discard, leaf_column
@@ -77,9 +77,12 @@ def add_counts(memory, layout, root, height, rows, amounts, written, gone, fresh
 
     `rows` (shape keys × n) ascend strictly. `written` (keys + 1 × n), `gone` and `fresh` (keys × n)
     get rows as `count_row` says, `found` their numbers. (root, height, status); the root is 0
-    unless all went well and rows are left.
+    unless all went well and rows are left, and as `words_lacking` where the arena may lack room.
     """
     changes = rows.shape[1]
+    lacking = words_lacking(memory, layout, height, changes, 0)
+    if lacking < 0:
+        return lacking, 0, DONE
     paths = np.empty(changes, np.int64)
     ends = np.empty(changes, np.int64)
     pages = np.empty(2 * changes + 2 * (changes // layout[LEAF_CAPACITY]) + 2, np.int64)

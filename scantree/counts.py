@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from lftj.scantree.columns import as_matrix
 from lftj.scantree.count_kernels import DONE, FOUND_WORDS, FRESH, GONE, OVERFLOW, WRITTEN
 from lftj.scantree.count_kernels import add_counts as add_in_place
-from lftj.scantree.layout import words_to_change
-from lftj.scantree.page_kernels import WORDS_IN_USE
 from lftj.scantree.tree import Tree
 
 Matrix = NDArray[np.int64]
@@ -51,12 +49,10 @@ def add_counts(tree: Tree, rows: Matrix, amounts: Matrix) -> Recounted:
     found = np.zeros(FOUND_WORDS, np.int64)
     arena = tree.arena
     with arena.lock:
-        arena.sweep()
-        arena.require(
-            words_to_change(tree.layout, tree.height, changes, 0, int(arena.memory[WORDS_IN_USE]))
-        )
         given = rows, amounts, written, gone, fresh, found
-        root, height, status = arena.made(add_in_place, tree.layout, tree.root, tree.height, *given)
+        root, height, status = arena.made_in_room(
+            add_in_place, tree.layout, tree.root, tree.height, *given
+        )
         after = tree.version(root, height) if status == DONE else tree
     if status == OVERFLOW:
         raise OverflowError("a count leaves 64 bits")

@@ -78,6 +78,18 @@ def index_column(page, column):
     return page + HEADER + column * PAGE_FAN
 
 
+@inlined
+def words_of_leaf(layout):
+    """Words of a leaf for this layout."""
+    return HEADER + layout[WIDTH] * PAGE_ROWS
+
+
+@inlined
+def words_of_index(layout):
+    """Words of an index page for this layout."""
+    return HEADER + (2 + layout[KEYS] + layout[AGGREGATES]) * PAGE_FAN
+
+
 @compiled
 def take_page(memory, size_class, level):
     """A page of HEADER + size_class * PAGE_FAN words with no references. The arena has made sure

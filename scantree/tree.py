@@ -22,18 +22,20 @@ from operator import attrgetter
 import numpy as np
 from numpy.typing import NDArray
 
-from lftj.scantree.apply_kernels import apply as apply_changes
+from lftj.scantree.apply_kernels import apply_in_room
 from lftj.scantree.arena import Arena, Words
 from lftj.scantree.build_kernels import (
-    build,
+    build_in_room,
     fill_leaves,
     fill_packed,
+    load_fill,
     raise_levels,
     take_leaves,
+    words_to_load,
 )
 from lftj.scantree.columns import Columns, as_matrix
 from lftj.scantree.diff_kernels import diff
-from lftj.scantree.layout import load_fill, make_layout, words_to_change, words_to_load
+from lftj.scantree.layout import make_layout
 from lftj.scantree.page_kernels import (
     FAN_CAPACITY,
     HEADER,
@@ -42,7 +44,6 @@ from lftj.scantree.page_kernels import (
     PAGE_FAN,
     PAGE_ROWS,
     REFERENCES,
-    WORDS_IN_USE,
     discard,
 )
 from lftj.scantree.seek_kernels import END, rank
@@ -138,10 +139,7 @@ class Tree(TreeReading):
         if data.shape[1] >= 2 * SPAN and self.arena.threads.workers > 1:
             return self.with_columns([partial(data.__getitem__, line) for line in range(len(data))])
         with self.arena.lock:
-            self.arena.sweep()
-            self.arena.require(words_to_load(self.layout, data.shape[1]))
-            root, height = self.arena.made(build, self.layout, data, load_fill(self.layout))
-            return self._published(root, height, data.shape[1])
+            return self._published(*self.arena.made_in_room(build_in_room, self.layout, data))
 
     def overwrite(self, row: Sequence[int]) -> None:
         """Put another row in place of the only one. For trees of which nobody else has a version,
@@ -193,10 +191,10 @@ class Tree(TreeReading):
         """The version with so many rows, ascending and distinct, of a tree without rows; each of
         `fills` writes a part of them, one after the other, by all threads.
         """
-        arena, fill = self.arena, load_fill(self.layout)
+        arena, fill = self.arena, int(load_fill(self.layout))
         with arena.lock:
             arena.sweep()
-            arena.require(words_to_load(self.layout, rows))
+            arena.require(int(words_to_load(self.layout, rows)))
             memory, count = arena.memory, (rows + fill - 1) // fill
             leaves = np.zeros(count, np.int64)
             pieces = spans(count, arena.threads, SPAN // fill)
@@ -224,7 +222,7 @@ class Tree(TreeReading):
                 f"a tree has at most {MAX_HEIGHT} index levels; these pages are too small for "
                 f"{count} rows"
             )
-        return Tree(self.arena, self, root, height, int(count))
+        return Tree(self.arena, self, root, height, count)
 
     def apply(self, inserts: Columns = _NO_COLUMNS, erases: Columns = _NO_COLUMNS) -> Tree:
         """The next version: `erases` (key columns) gone, `inserts` (key and value columns) there.
@@ -242,21 +240,10 @@ class Tree(TreeReading):
         if self.root == 0:
             return self._load(added)
         with self.arena.lock:
-            self.arena.sweep()
-            memory = self.arena.memory
-            self.arena.require(
-                words_to_change(
-                    self.layout,
-                    self.height,
-                    added.shape[1],
-                    removed.shape[1],
-                    int(memory[WORDS_IN_USE]),
-                )
+            made = self.arena.made_in_room(
+                apply_in_room, self.layout, self.root, self.height, added, removed
             )
-            root, height = self.arena.made(
-                apply_changes, self.layout, self.root, self.height, added, removed
-            )
-            return self._published(root, height, rank(memory, root, height, END))
+            return self._published(*made)
 
     def without_values(self) -> Tree:
         """The keys alone, as a tree that shares every page with this one. O(1).

@@ -93,14 +93,14 @@ class TreeReading:
         """All rows, as key columns then value columns, or the columns at the positions `only`.
         O(n); the arena's threads help with many.
         """
-        if self.count < 2 * SPAN:
-            return self.range(only=only)
-        threads = self.arena.threads
-        parts = spans(self.count, threads)
-        if len(parts) == 1:
-            return self.range(only=only)
-        picks = np.arange(self.key_width + self.value_width) if only is None else np.array(only)
-        out = np.empty((len(picks), self.count), np.int64)
+        wanted = range(self.key_width + self.value_width) if only is None else only
+        picks = np.array(wanted, np.int64)
+        out, threads = np.empty((len(picks), self.count), np.int64), self.arena.threads
+        parts = spans(self.count, threads) if self.count >= 2 * SPAN else ()
+        if len(parts) < 2:
+            if self.count:
+                read_rows(self.arena.memory, self.root, self.height, 0, END, picks, out)
+            return list(out)
 
         def read(span: Span) -> None:
             memory, root, height, (first, last) = self.arena.memory, self.root, self.height, span

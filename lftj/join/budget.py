@@ -134,14 +134,19 @@ class Budget:
         """
         return steps if self.left is None else min(steps, self.left // self.price + 1)
 
-    def spend(self, steps: int) -> None:
+    def spend(self, steps: int, charged: int = 0) -> None:
         """Count work, and raise LimitError when a limit is passed. Called between slices of a
-        kernel's run.
+        kernel's run. `charged`: what is taken besides of the steps that are left.
         """
         self.work += steps
         if self.on_steps is not None:
             self.on_steps(steps)
-        self.charge(self.price * steps)
+        taken = self.price * steps + charged
+        self.spent += taken
+        if self.left is not None:
+            self.left -= taken
+            if self.left < 0:
+                raise AllowanceSpentError
         if self.work_limit is not None and self.work > self.work_limit:
             raise worked_out(self.work_limit)
         self.unseen += _CALL + steps

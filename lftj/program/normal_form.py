@@ -232,6 +232,12 @@ class NormalRule:
                 yield column, value
 
     @cached_property
+    def rows_read(self) -> tuple[tuple[str, tuple[tuple[int, Value], ...]], ...]:
+        """The relation of each atom, negated or not, and the columns that must hold a constant."""
+        atoms = (*self.atoms, *self.negated)
+        return tuple([(atom.relation, tuple(self.constants(atom))) for atom in atoms])
+
+    @cached_property
     def aggregates(self) -> bool:
         """True when some head column is aggregated."""
         return any(isinstance(term, AggregateTerm) for term in self.head)

@@ -76,6 +76,16 @@ class Delta:
         rows = [np.concatenate(pair) for pair in zip(self.erases, self.inserts, strict=True)]
         return rows, np.repeat(np.array([-1, 1], np.int64), [self.erased, self.inserted])
 
+    def signed_matrix(self, arity: int) -> np.ndarray:
+        """The same as one matrix: a line of signs, then the columns of a relation of this arity."""
+        erased, inserted = self.erased, self.inserted
+        rows = np.empty((1 + arity, erased + inserted), np.int64)
+        if erased:
+            rows[0, :erased], rows[1:, :erased] = -1, self.erases
+        if inserted:
+            rows[0, erased:], rows[1:, erased:] = 1, self.inserts
+        return rows
+
     def then(self, later: Delta) -> Delta:
         """Compose this change with `later`, which decides about the rows of both. O(n + m)."""
         if not len(self):

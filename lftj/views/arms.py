@@ -64,12 +64,10 @@ class OfRule(ABC, Generic[Rule_co]):
         """
         return False
 
-    def known(self, run: Run) -> bool:
-        """Test for a node with a state from which changes can be followed."""
-        return True
-
-    def work(self, run: Run) -> int:
-        """Kernel steps of the last full evaluation, 0 where that bounds no update."""
+    def work(self, run: Run) -> int | None:
+        """Kernel steps of the last full evaluation, 0 where that bounds no update; None for a node
+        without a state from which changes can be followed.
+        """
         return 0
 
     def expected(self, run: Run) -> float | None:
@@ -116,14 +114,10 @@ class JoinArm(OfRule[NormalRule]):
         """See `OfRule`."""
         return self.join.projects
 
-    def known(self, run: Run) -> bool:
-        """See `OfRule`."""
-        return self.join.key in run.before
-
-    def work(self, run: Run) -> int:
+    def work(self, run: Run) -> int | None:
         """See `OfRule`."""
         state = run.join_state(self.join)
-        return 0 if state is None else state.work
+        return None if state is None else state.work
 
     def expected(self, run: Run) -> float | None:
         """See `OfRule`."""
@@ -193,17 +187,13 @@ class GroupArm(_Whole):
         self.rule, self.group_key = rule, group
         self.key = digest(f"{group} {columns}")
 
-    def known(self, run: Run) -> bool:
-        """See `OfRule`."""
-        return self.group_key in run.before
-
     def _group(self, run: Run) -> Group:
         return run.nodes[self.group_key]
 
-    def work(self, run: Run) -> int:
+    def work(self, run: Run) -> int | None:
         """See `OfRule`."""
         state = run.group_state(self._group(run))
-        return 0 if state is None else state.work
+        return None if state is None else state.work
 
     def expected(self, run: Run) -> float | None:
         """See `OfRule`."""

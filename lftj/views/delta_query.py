@@ -15,6 +15,7 @@ last one vanishes: the tree surgeries at the depth of these columns, with the si
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -58,7 +59,7 @@ class DeltaQuery:
     """Kernel steps of all runs with the present plan, and the changed rows they were for."""
     rows: int = 0
     _prepared: PreparedPlan | None = None
-    _sizes: tuple[int, ...] = ()
+    _sizes: Sequence[int] = ()
     _changed: int = 0
 
     @property
@@ -123,31 +124,31 @@ class DeltaQuery:
         return self.steps / self.rows * rows if self.rows >= seen else 0.0
 
     def _plan(self, versions: Versions, change: Delta, context: Context) -> PreparedPlan:
-        # the changed atom itself does not count: of changes that vary the few rows do, as a plan
-        # for many may begin elsewhere
-        sizes = tuple(
-            [
-                0 if atom.relation == CHANGE else versions[atom.relation].count
-                for atom in self.rule.atoms
-            ]
-        )
-        changed = sum([versions.sizes.get(name, 0) for name in self._reads])
-        fewer = STALE_ROWS < self._changed > STALE * changed
-        if (
-            self._prepared is None
-            or fewer
-            or (sizes != self._sizes and outgrown(self._sizes, sizes))
-        ):
+        sizes = [versions[name].count for name in self._others]
+        if self._prepared is None or self._stale(versions, sizes):
             choice, readable = self._choice(versions, change, context)
             plan = self._signed(choice, readable)
-            self._prepared, self._sizes, self._changed = (
-                PreparedPlan(plan, readable, context),
-                sizes,
-                changed,
-            )
+            self._prepared = PreparedPlan(plan, readable, context)
+            self._sizes, self._changed = sizes, self._changes(versions)
             self.steps = self.rows = 0
             keep_orders(plan, readable, context)
         return self._prepared
+
+    @cached_property
+    def _others(self) -> list[str]:
+        """The relations of the other atoms. The changed rows do not count: of changes that vary the
+        few do, as a plan for many may begin elsewhere.
+        """
+        return [atom.relation for atom in self.rule.atoms if atom.relation != CHANGE]
+
+    def _changes(self, versions: Versions) -> int:
+        return sum([versions.sizes.get(name, 0) for name in self._reads])
+
+    def _stale(self, versions: Versions, sizes: Sequence[int]) -> bool:
+        """Test for a plan that was made for other sizes, or for far more changes."""
+        if sizes != self._sizes and outgrown(self._sizes, sizes):
+            return True
+        return self._changed > STALE_ROWS and self._changed > STALE * self._changes(versions)
 
     def _choice(
         self, versions: Versions, change: Delta, context: Context

@@ -297,10 +297,14 @@ class _Runner(GroupRun):
         a row that exists in no version: then a full evaluation decides about failures.
         """
         stay, new, gone = node.kept(state)
-        if not all(arm.known(self) for arm in stay):
-            return Exhausted(Why.PASS, None)
-        allowed = self._may_take(stay)
-        if self._hopeless(stay, allowed):
+        full = 0
+        for arm in stay:
+            work = arm.work(self)
+            if work is None:
+                return Exhausted(Why.PASS, None)
+            full += work
+        allowed = self._may_take(full)
+        if self._hopeless(stay, allowed, full):
             for arm in stay:
                 arm.forgone(self)
             return Exhausted(Why.FORECAST, None)
@@ -320,9 +324,8 @@ class _Runner(GroupRun):
         delta = change_of_choice(node.schema, chosen, candidates, done.delta, dictionary)
         return Followed(delta, after, done.works)
 
-    def _may_take(self, arms: Sequence[Arm]) -> int:
-        """Kernel steps that the update of these arms may take, by those of a full evaluation."""
-        full = sum([arm.work(self) for arm in arms])
+    def _may_take(self, full: int) -> int:
+        """Kernel steps that an update may take, by those of a `full` evaluation."""
         fraction, tuning = self.context.fraction, self.context.tuning
         if not fraction:
             return tuning.update_steps
@@ -332,9 +335,9 @@ class _Runner(GroupRun):
             min(tuning.update_soon_steps, int(_UPDATE_SOON_SHARE * full)),
         )
 
-    def _hopeless(self, arms: Sequence[Arm], allowed: int) -> bool:
+    def _hopeless(self, arms: Sequence[Arm], allowed: int, full: int) -> bool:
         """Test for an update that is not worth starting: too large a share of the input has
-        changed, or it is too much by averages.
+        changed, or it is too much by averages. `full`: kernel steps of an evaluation.
         """
         versions, fraction, tuning = self.versions, self.context.fraction, self.context.tuning
         sizes = versions.sizes
@@ -351,8 +354,7 @@ class _Runner(GroupRun):
                 read += versions[name].count
                 changed += sizes.get(name, 0)
         # a small view's update may take more than `fraction`, which is to be found out by trying
-        full = max(1, sum([arm.work(self) for arm in arms]))
-        share = max(fraction, min(_CHANGED_SHARE, allowed / full)) if fraction else 0.0
+        share = max(fraction, min(_CHANGED_SHARE, allowed / max(1, full))) if fraction else 0.0
         return total > allowed or (changed > tuning.large_change and changed > share * read)
 
     # ── evaluations that keep nothing ─────────────────────────────────────────────────────────────

@@ -8,10 +8,12 @@ works: Numba compiles it when it is called, and the log names the kernel and the
 
 GROUPS = {
     "rows": """
-lftj.scantree.apply_kernels apply W W i i R R
+lftj.scantree.apply_kernels apply_in_room W W i i R R
 lftj.scantree.diff_kernels diff W W i i i i
 lftj.scantree.read_kernels look_up W i i W R B R
-lftj.scantree.build_kernels build W W R i
+lftj.scantree.build_kernels build_in_room W W R
+lftj.scantree.build_kernels load_fill W
+lftj.scantree.build_kernels words_to_load W i
 lftj.scantree.build_kernels fill_leaves W W i W W
 lftj.scantree.build_kernels raise_levels W W W i i
 lftj.scantree.build_kernels take_leaves W W i W
@@ -140,6 +142,7 @@ lftj.maintenance.semi_naive.proof_table_kernels add_proofs R W W i W i i
 lftj.maintenance.semi_naive.row_set_kernels add_dense A i W W W W W b W i
 lftj.maintenance.semi_naive.row_set_kernels add_dense R i W W W W W b W i
 lftj.scantree.rows_kernels merge_distinct R R R
+lftj.scantree.apply_kernels words_to_change W i i i i
 lftj.maintenance.counting.apply_iteration_kernels follow R R R
 lftj.maintenance.semi_naive.row_set_kernels fill W U32 i
 lftj.maintenance.semi_naive.row_set_kernels fill W W i

@@ -68,6 +68,10 @@ class PreparedPlan:
         parts = [assembly.parts_of(atom) for atom in range(len(plan.atoms))]
         first = int(self._words[at.PART_TABLE])
         self._parts = [[first + part * at.PART_RECORD for part in its] for its in parts]
+        self._atoms = [
+            (atom.relation, atom.order, records)
+            for atom, records in zip(plan.atoms, self._parts, strict=True)
+        ]
         first = int(self._words[at.PROBE_TABLE])
         self._probes = [first + probe * at.PROBE_RECORD for probe in range(len(plan.probes))]
         # where the state has the range of each atom's first column, and how many parts the plan has
@@ -82,8 +86,8 @@ class PreparedPlan:
         took; as `pieces` gives them.
         """
         self._state[at.STEPS] = 0
-        rows = self.rows(relations, context)
-        return list(rows[:-1]), rows[-1], int(self._state[at.STEPS])
+        *columns, proofs = self.rows(relations, context)
+        return columns, proofs, self._state.item(at.STEPS)
 
     def rows(self, relations: Relations, context: Context) -> np.ndarray:
         """All output rows over these relations as a matrix of its own, of shape (outputs + 1) × n;
@@ -122,7 +126,7 @@ class PreparedPlan:
         out = self._output(output.array)
         offsets, text = self._flat_addresses
         while status != at.DONE:
-            before = int(state[at.STEPS])
+            before = state.item(at.STEPS)
             state[at.BUDGET] = before + context.budget.slice(context.tuning.run_steps)
             status = run(
                 self._memory,
@@ -134,11 +138,11 @@ class PreparedPlan:
                 output.address,
                 log_words,
             )
-            context.budget.spend(int(state[at.STEPS]) - before)
+            context.budget.spend(state.item(at.STEPS) - before)
             if status == at.FAILED:
                 raise evaluation_failure(self.plan, state, context)
-            if state[at.ROWS] and status != at.PAUSED:
-                yield out[:, : int(state[at.ROWS])]
+            if status != at.PAUSED and (rows := state.item(at.ROWS)):
+                yield out[:, :rows]
                 state[at.ROWS] = 0
         return_cache(context, cache, state)
         context.resources.outputs.append(output)
@@ -204,15 +208,15 @@ class PreparedPlan:
         """
         words = self._words
         trees: list[Tree] = []
-        for atom, records in zip(self.plan.atoms, self._parts, strict=True):
-            tree = relations[atom.relation].tree(atom.order)
+        for relation, order, records in self._atoms:
+            tree = relations[relation].tree(order)
             if not tree.count:
                 return None
             for record in records:
                 words[record + at.PART_ROOT] = tree.root
                 words[record + at.PART_HEIGHT] = tree.height
             trees.append(tree)
-        return trees + self._bind_probes(relations)
+        return trees + self._bind_probes(relations) if self._probes else trees
 
     def _bind_probes(self, relations: Relations) -> list[Tree]:
         trees = [relations[probe.relation].tree(probe.order) for probe in self.plan.probes]

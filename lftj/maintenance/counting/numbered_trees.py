@@ -13,7 +13,7 @@ import numpy as np
 from lftj.maintenance.counting import apply_iteration_kernels as at
 from lftj.maintenance.counting.apply_iteration_kernels import Trees
 from lftj.scantree import Arena, Tree
-from lftj.scantree.layout import words_to_change
+from lftj.scantree.apply_kernels import words_to_change
 from lftj.scantree.page_kernels import MAX_HEIGHT, REFERENCES, release
 from lftj.storage.relation import Order
 
@@ -67,7 +67,7 @@ class NumberedTrees(ABC):
         relation are due; there is room for two such iterations, if that can be.
         """
         need = sum(
-            words_to_change(tree.layout, MAX_HEIGHT, 2 * rows, rows, self._arena.memory.size)
+            int(words_to_change(tree.layout, MAX_HEIGHT, 2 * rows, rows, self._arena.memory.size))
             for tree in self._trees
         )
         self._arena.offer(2 * need)

@@ -10,11 +10,10 @@ from typing import Generic, TypeVar
 
 from lftj.program.normal_form import (
     FunctorRule,
-    NegatedAtom,
     NormalRule,
-    PositiveAtom,
     RelationSchema,
     Stratum,
+    Value,
 )
 from lftj.program.stratification import Stratification, StratifiedProgram
 from lftj.storage.delta import Delta
@@ -57,18 +56,17 @@ class ChangedValues:
         """
         if isinstance(rule, FunctorRule):
             return rule.domain in self._deltas
-        return any(
-            self._match(rule, atom)
-            for atom in (*rule.atoms, *rule.negated)
-            if atom.relation in self._deltas
-        )
+        for relation, constants in rule.rows_read:
+            if relation in self._deltas and (not constants or self._match(relation, constants)):
+                return True
+        return False
 
-    def _match(self, rule: NormalRule, atom: PositiveAtom | NegatedAtom) -> bool:
-        if len(self._deltas[atom.relation]) > _ASKED_CHANGES:
+    def _match(self, relation: str, constants: Sequence[tuple[int, Value]]) -> bool:
+        if len(self._deltas[relation]) > _ASKED_CHANGES:
             return True
-        for column, value in rule.constants(atom):
+        for column, value in constants:
             code = lookup_scalar(value.type, value.value, self._dictionary)
-            if code is None or code not in self._in(atom.relation, column):
+            if code is None or code not in self._in(relation, column):
                 return False
         return True
 
@@ -82,7 +80,10 @@ class ChangedValues:
         if relation not in self._schemas:
             yield from order.reading(relation)
             return
-        yield from order.reading_rows((relation,))
+        of_any_row = order.reading_rows((relation,))
+        yield from of_any_row
+        if len(of_any_row) == len(order.readers.get(relation, ())):
+            return
         for column, (_, type) in enumerate(self._schemas[relation].columns):
             if not order.row_readers.get((relation, column)):
                 continue

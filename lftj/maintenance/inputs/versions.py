@@ -13,7 +13,7 @@ import numpy as np
 from lftj.join.plan.index_upkeep import Upkeep
 from lftj.program.normal_form import RelationSchema
 from lftj.scantree import Arena
-from lftj.scantree.columns import as_matrix
+from lftj.scantree.frozen import found_once
 from lftj.scantree.rows import sort_rows
 from lftj.sensitivity import Surgeries, surgeries
 from lftj.storage.delta import Columns, Delta, paired
@@ -174,7 +174,7 @@ class Versions(Mapping[str, RelationVersion]):
         key = (relation, bound, id(rows))
         if key not in self._changes:
             self._changes[key] = TransientRelation(
-                self._change_schema(relation, bound), self._arena, rows
+                _change_schema(self[relation].schema, bound), self._arena, rows
             )
         self._present[CHANGE] = self._changes[key]
         return self
@@ -189,27 +189,14 @@ class Versions(Mapping[str, RelationVersion]):
         shared by all rules.
         """
         key = (relation, bound, id(change))
-        if key not in self._signed:
-            schema = self._change_schema(relation, bound)
-            rows = np.empty((1 + schema.arity, len(change)), np.int64)
-            erased = change.erased
-            for sign, some, place in (
-                (-1, change.erases, slice(erased)),
-                (1, change.inserts, slice(erased, None)),
-            ):
-                if len(some[0]):
-                    rows[0, place] = sign
-                    if schema.arity:
-                        rows[1:, place] = as_matrix(some, schema.arity)
-            signed = RelationSchema(schema.name, (("sign", INT), *schema.columns))
-            self._signed[key] = TransientRelation(signed, self._arena, rows), change
-        self._present[SIGNED] = self._signed[key][0]
+        found = self._signed.get(key)
+        if found is None:
+            own = self[relation].schema
+            signed = _signed(own) if bound is None else _with_sign(_change_schema(own, bound))
+            rows = change.signed_matrix(len(signed.columns) - 1)
+            found = self._signed[key] = TransientRelation(signed, self._arena, rows), change
+        self._present[SIGNED] = found[0]
         return self
-
-    def _change_schema(self, relation: str, bound: tuple[int, ...] | None) -> RelationSchema:
-        columns = self[relation].schema.columns
-        name = Source(relation, Role.CHANGED, bound)
-        return RelationSchema(name, columns if bound is None else tuple(columns[i] for i in bound))
 
     def moves(self, relation: str, fixed: tuple[int, ...]) -> Moves:
         """The rows of a change that others take the place of which agree in the `fixed` columns;
@@ -279,6 +266,21 @@ class _Before(Mapping[str, RelationVersion]):
 
     def __len__(self) -> int:
         return len(self._versions)
+
+
+def _change_schema(schema: RelationSchema, bound: tuple[int, ...] | None) -> RelationSchema:
+    columns = schema.columns if bound is None else tuple(schema.columns[i] for i in bound)
+    return RelationSchema(Source(schema.name, Role.CHANGED, bound), columns)
+
+
+@found_once
+def _signed(schema: RelationSchema) -> RelationSchema:
+    """The columns of a change of a relation, behind one of signs."""
+    return _with_sign(_change_schema(schema, None))
+
+
+def _with_sign(schema: RelationSchema) -> RelationSchema:
+    return RelationSchema(schema.name, (("sign", INT), *schema.columns))
 
 
 def _order_from(relation: RelationVersion, bound: tuple[int, ...]) -> tuple[int, ...]:

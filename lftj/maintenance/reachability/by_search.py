@@ -25,7 +25,7 @@ from lftj.maintenance.counting.stratum_state import Uncounted
 from lftj.maintenance.reachability.doubt import Doubtful, Seeds
 from lftj.maintenance.reachability.repair import Repair
 from lftj.maintenance.reachability.step_graph import Revised, StepGraph
-from lftj.maintenance.rules.full_evaluation import copied
+from lftj.maintenance.rules.full_evaluation import copied, projected
 from lftj.maintenance.semi_naive.closure import Closure
 from lftj.maintenance.separable.decomposable import Decomposition
 from lftj.maintenance.separable.separable import WALK_SPARSE, Nodes, steps_of
@@ -106,38 +106,38 @@ class Reachability(Strategy[Followed]):
             closure = Closure(change.schemas, change.rules, relations, change.context)
             return closure.first(shape.relation)
 
-        first = self._revised(begin, own, base)
+        def steps(relations: Relations) -> Columns:
+            return steps_of(shape, first.now, relations, change.context)
+
+        copy = self._copied(own, base)
+        first = self._revised(begin, own, copy, base)
         if shape.transitive:
             return first, first
-        copy = self._copied(own, base)
-        if copy is not None and copy == self._copied(shape.steps):
+        copy_of_steps = self._copied(shape.steps)
+        if copy is not None and copy == copy_of_steps:
             return first, first
-        return first, self._revised(
-            lambda relations: steps_of(shape, first.now, relations, change.context), shape.steps
-        )
+        return first, self._revised(steps, shape.steps, copy_of_steps)
 
     def _revised(
         self,
         derive: Callable[[Relations], Columns],
         rules: Sequence[NormalRule],
+        copy: tuple[str, list[int]] | None,
         base: str | None = None,
     ) -> Revised:
         """Rows that these rules and base rows derive, and how they changed. Where rows are copied
         their change is that of the relation; else they are derived from what was there, too.
         """
-        versions, now = self.change.versions, derive(self.change.versions)
-        reads = {name for rule in rules for name in rule.reads}
-        if (reads | {base}).isdisjoint(versions.deltas):
-            return Revised(now, Delta.empty(len(now)))
-        copy = self._copied(rules, base)
+        versions = self.change.versions
         if copy is not None:
             name, columns = copy
-            delta = versions.deltas[name]
-            inserts, erases = [
-                sort_rows([side[column] for column in columns])
-                for side in (delta.inserts, delta.erases)
-            ]
-            return Revised(now, Delta(inserts, erases))
+            now = projected(rules[0], versions, self.change.context)[0]
+            if name not in versions.deltas:
+                return Revised(now, Delta.empty(len(now)))
+            return Revised(now, versions.reordered(name, tuple(columns)))
+        now, reads = derive(versions), {name for rule in rules for name in rule.reads}
+        if (reads | {base}).isdisjoint(versions.deltas):
+            return Revised(now, Delta.empty(len(now)))
         went, came = differences(derive(versions.old_view), now)
         return Revised(now, Delta(came, went))
 
@@ -145,8 +145,12 @@ class Reachability(Strategy[Followed]):
         self, rules: Sequence[NormalRule], base: str | None = None
     ) -> tuple[str, list[int]] | None:
         """The relation and the columns that are all that these rules and base rows derive."""
-        alone = len(rules) == 1 and base not in self.change.versions
-        return copied(rules[0]) if alone else None
+        versions = self.change.versions
+        if base is not None and base in versions:
+            alone = not versions[base].count and not versions.before(base).count
+        else:
+            alone = True
+        return copied(rules[0]) if alone and len(rules) == 1 else None
 
     def _repair(
         self, shape: Decomposition, first: Revised, steps: Revised, most: int

@@ -101,8 +101,7 @@ class StepGraph:
         graph = self.back if backward else self.ahead
         left_out = self._none if without is None else without
         tail, steps = reach(graph, wanted, room, len(origins), goal, left_out)
-        self._context.budget.spend(steps)
-        self._context.budget.charge(_SEARCH)
+        self._context.budget.spend(steps, _SEARCH)
         return room.queue[:tail]
 
 

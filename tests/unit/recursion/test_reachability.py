@@ -96,6 +96,13 @@ def test_a_step_that_is_implied_takes_no_more_than_the_steps() -> None:
     assert steps_of(workspace, insert=[(0, 7)]) < 10 * len(edges)
 
 
+def test_steps_that_are_copied_are_read_once_and_not_as_they_were() -> None:
+    edges = [(node, (node + 1) % 500) for node in range(500)] + [(1000, 0)]
+    workspace = closure(edges)
+    for change in ({"insert": [(1001, 1000)]}, {"delete": [(1001, 1000)]}):
+        assert steps_of(workspace, **change) < 5 * len(edges)
+
+
 def test_many_steps_that_are_implied_take_no_more_than_the_steps() -> None:
     """Of each node two steps go, and its part begins with others of the same component."""
     edges = [(x, (x + k) % 200) for x in range(200) for k in (1, 7, 31, 57)]

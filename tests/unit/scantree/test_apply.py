@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from lftj.scantree import Arena, Tree
+from lftj.scantree.apply_kernels import words_to_change
 from lftj.scantree.invariants import check_arena, check_invariants
-from lftj.scantree.layout import words_to_change
 from lftj.scantree.page_kernels import WORDS_IN_USE
 from tests.unit.scantree.trees import (
     EXTREMES,

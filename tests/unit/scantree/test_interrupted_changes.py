@@ -34,7 +34,7 @@ def numbers(first: int, last: int) -> list[np.ndarray]:
 def test_a_tree_that_is_built(interrupted):
     arena = Arena()
     kept = Tree.build(arena, numbers(0, 3000))
-    interrupted("build")
+    interrupted("build_in_room")
     with pytest.raises(KeyboardInterrupt):
         Tree.build(arena, numbers(0, 5000))
     check_arena(arena, [kept])
@@ -45,7 +45,7 @@ def test_a_tree_that_is_built(interrupted):
 def test_a_tree_that_is_changed(interrupted, erased, inserted):
     arena = Arena()
     kept = Tree.build(arena, numbers(0, 500), leaf_capacity=4, fan=8)
-    interrupted("apply_changes")
+    interrupted("apply_in_room")
     with pytest.raises(KeyboardInterrupt):
         kept.apply(numbers(*inserted), numbers(*erased))
     check_arena(arena, [kept])
