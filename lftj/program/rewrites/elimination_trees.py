@@ -274,6 +274,8 @@ class _Trees:
         rest = reduce(or_, (item.variables for item in items if item not in used), problem.held)
         for binding in self._together(tests):
             rest |= binding if binding & ~inside else 0
+        if rest >> variable & 1:
+            return None
         taken = [each for each in tests if problem.tests[each] & ~inside == 0]
         atoms, parts = _sorted(used)
         part = self._part(atoms, taken, parts, inside & rest)

@@ -305,3 +305,20 @@ def test_an_answer_that_fits_may_need_parts_that_do_not() -> None:
     with pytest.raises(lftj.errors.ValueRangeError), workspace.transaction() as transaction:
         transaction.insert("w", [(1, 0, 2**63 - 1), (1, 1, 1), (2, 0, -5)])
     assert workspace["v"].fetchall() == [(0, 0)]
+
+
+def test_a_variable_that_stays_in_its_part_is_not_eliminated_again() -> None:
+    workspace = lftj.connect()
+    workspace.add_rules(
+        """.decl a(x: number, y: number)
+        .decl b(x: number, y: number?)
+        .decl f(x: number, y: float?)
+        .decl v(n: number, of: number)
+        v(count(), count(x)) :- a(4, 0), a(_, x), b(y, z), m = count : { b(_, z) },
+            k = count : { f(x, _) }, m > z."""
+    )
+    with workspace.transaction() as transaction:
+        transaction.insert("a", [(4, 0), (1, 7)])
+        transaction.insert("b", [(1, 0), (2, None)])
+    assert workspace["v"].fetchall() == [(2, 2)]
+    assert workspace.verify() == []
