@@ -181,6 +181,7 @@ class Draft(Pending, Protocol):
         facts: str | os.PathLike[str] | None,
         allow_paths: bool,
         drop: bool,
+        alter: bool,
     ) -> ProgramChange:
         """Have a text be the program of a name."""
         ...

@@ -67,9 +67,11 @@ class Branching(ABC):
 
     def diff(self, before: str | Branch, after: str | Branch, relation: RelationOrName) -> Result:
         """The change of a relation from one branch to another: the rows that only `after` has, with
-        `__diff__` 1, and the rows that only `before` has, with −1.
+        `__diff__` 1, and the rows that only `before` has, with −1; where the two have altered it,
+        in the columns that a merge would give it.
 
-        O(change), where the two share pages. Raises BranchError (E380), UnknownNameError.
+        O(change), where the two share pages. Raises BranchError (E380) where both have altered the
+        same, UnknownNameError.
         """
         branches = self._backend.branching("diff")
         name = name_of(relation)

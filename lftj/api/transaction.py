@@ -291,9 +291,10 @@ class Transaction(Writing[Draft]):
         facts: str | os.PathLike[str] | None = None,
         allow_paths: bool = False,
         drop: bool = False,
+        alter: bool = False,
     ) -> ProgramChange:
         """Have a text be the program of a name; see `Workspace.program`."""
-        return self._open().set_program(name, text, file, facts, allow_paths, drop)
+        return self._open().set_program(name, text, file, facts, allow_paths, drop, alter)
 
     @interrupts_as_such()
     def add_rules(

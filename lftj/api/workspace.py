@@ -222,6 +222,7 @@ class Workspace(Schemas, Files, History, Branching, Inspection, Reading, Uncopie
         facts: str | os.PathLike[str] | None = None,
         allow_paths: bool = False,
         drop: bool = False,
+        alter: bool = False,
     ) -> ProgramChange:
         """Have a text be the program of a name, in one transaction: what is new comes, what is gone
         goes, what is equal stays with its state, so a script may be run again. Returns the rules
@@ -234,13 +235,21 @@ class Workspace(Schemas, Files, History, Branching, Inspection, Reading, Uncopie
 
         A declaration that is gone, or is another one, and is needed by rules of others or by rows
         that came otherwise is refused with the list (StillNeededError E327), unless `drop`: then
-        these go with it. `file`, `facts` and `allow_paths` as for `add_rules`. The same text costs
-        next to nothing, another one what the clauses cost that differ. Raises ProgramErrors. Not
-        over parts: DistributedError (E400).
+        these go with it, or `alter`: then the relation is altered first, in the same transaction,
+        as by the call that the error names, and rows stay. `file`, `facts` and `allow_paths` as for
+        `add_rules`. The same text costs next to nothing, another one what the clauses cost that
+        differ. Raises ProgramErrors, and with `alter` what `alter` raises. Not over parts:
+        DistributedError (E400).
         """
         with self.transaction() as tx:
             return tx.program(
-                text, name=name, file=file, facts=facts, allow_paths=allow_paths, drop=drop
+                text,
+                name=name,
+                file=file,
+                facts=facts,
+                allow_paths=allow_paths,
+                drop=drop,
+                alter=alter,
             )
 
     def add_rules(

@@ -62,6 +62,11 @@ def _describe_run(parser: Parser) -> None:
         action="store_true",
         help="drop relations that are not declared any more, with rows and rules that need them",
     )
+    parser.add_argument(
+        "--alter",
+        action="store_true",
+        help="alter relations that are declared otherwise, so that their rows stay",
+    )
 
 
 def _threads(text: str) -> int | None:
@@ -83,6 +88,7 @@ def _run(options: Options) -> None:
         db=options.db,
         name=options.name,
         drop=options.drop,
+        alter=options.alter,
     )
 
 

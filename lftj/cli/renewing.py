@@ -20,6 +20,7 @@ def renew(
     *,
     name: str = "main",
     drop: bool = False,
+    alter: bool = False,
 ) -> None:
     """Have a text be the program of a name. Relations with an `.input` lose all rows but the facts
     of the text: those of files are to be inserted again. What stays as it was costs nothing later.
@@ -30,4 +31,4 @@ def renew(
     for relation in inputs:
         if relation in there:
             tx.delete_where(relation)
-    tx.program(text, name=name, file=file, drop=drop)
+    tx.program(text, name=name, file=file, drop=drop, alter=alter)

@@ -113,10 +113,11 @@ def run(
     db: Path | None = None,
     name: str = "main",
     drop: bool = False,
+    alter: bool = False,
 ) -> None:
     """Evaluate a program and write what it outputs. Nothing is written when anything fails before.
     With `db` a workspace at this path keeps what is derived, and the next run follows what changed:
-    there the text is the program of a `name`; `drop`: see `Workspace.program`.
+    there the text is the program of a `name`; `drop` and `alter`: see `Workspace.program`.
 
     Without `allow_paths` directives read files in `fact_dir` only, and write such in `output_dir`.
     `threads` evaluate, None: one per core. `output_dir` is a folder, made if need be, or `-` for
@@ -156,7 +157,7 @@ def run(
                     tx.add_rules(parsed)
                 else:
                     inputs = [each.relation for each in of_kind(directives, "input")]
-                    renew(workspace, tx, text, file, inputs, name=name, drop=drop)
+                    renew(workspace, tx, text, file, inputs, name=name, drop=drop, alter=alter)
                 check_directives(directives, from_input=program == STANDARD_STREAM)
                 for directive in of_kind(directives, "output"):
                     _check_place(directive, written_in, inside)

@@ -243,6 +243,7 @@ class PartsDraft(ProgramDraft):
         facts: str | os.PathLike[str] | None = None,
         allow_paths: bool = False,
         drop: bool = False,
+        alter: bool = False,
     ) -> NoReturn:
         """Refuse: parts derive every view anew when rules change."""
         raise refused("program", Kind.PARTS)

@@ -129,10 +129,15 @@ class StillNeededError(LftjError, ValueError):
 
     @staticmethod
     def of(
-        needed: Mapping[str, Sequence[str]], otherwise: Sequence[str], calls: Sequence[str] = ()
+        needed: Mapping[str, Sequence[str]],
+        otherwise: Sequence[str],
+        calls: Sequence[str] = (),
+        *,
+        at_once: bool = False,
     ) -> StillNeededError:
         """The error about relations with the reasons; those `otherwise` are declared differently,
-        the others not at all. `calls` would alter them.
+        the others not at all. `calls` would alter them, which the program's change may do itself,
+        `at_once`.
         """
         parts: list[str] = []
         for name, reasons in needed.items():
@@ -143,7 +148,8 @@ class StillNeededError(LftjError, ValueError):
             parts.append(f"relation `{name}` is {how}, but needed by {'; '.join(shown)}")
         hint = "keep the declaration, or say drop=True: then all of these go with it"
         if calls:
-            hint += f"; rows and rules stay with {', '.join(calls)} before"
+            how = "say alter=True, which does" if at_once else "go on with"
+            hint += f"; or {how} {', '.join(calls)} before: then rows stay"
         return StillNeededError(". ".join(parts), needed=needed, hint=hint)
 
 

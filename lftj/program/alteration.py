@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from lftj.program.defaults import default_data, default_of, with_default, with_defaults
 from lftj.program.normal_form import RelationSchema
@@ -173,8 +173,55 @@ def of_relation(
     return name, found[::-1]
 
 
+class Reshaping(NamedTuple):
+    """The arguments of the call that alters a relation to another schema of its name. A default of
+    `…` is to be chosen; `key` is None where it stays, else a tuple with the key.
+    """
+
+    drop: list[str]
+    rename: dict[str, str]
+    retype: dict[str, Type]
+    add: dict[str, Type]
+    default: dict[str, object]
+    key: tuple[list[str] | None] | None
+
+    def __bool__(self) -> bool:
+        return any(map(bool, self))
+
+    @property
+    def complete(self) -> bool:
+        """Test for a call in which nothing is to be chosen."""
+        return ... not in self.default.values()
+
+    def call(self, relation: str) -> str:
+        """The call as text."""
+        types = (
+            {name: str(type) for name, type in each.items()} for each in (self.retype, self.add)
+        )
+        retype, add = types
+        shown = (
+            f"{name!r}: {'…' if value is ... else repr(value)}"
+            for name, value in self.default.items()
+        )
+        parts = [
+            f"drop={self.drop}" if self.drop else "",
+            f"rename={self.rename}" if self.rename else "",
+            f"retype={retype}" if retype else "",
+            f"add={add}" if add else "",
+            f"default={{{', '.join(shown)}}}" if self.default else "",
+            f"key={self.key[0]}" if self.key else "",
+        ]
+        return f"ws.alter({relation!r}, {', '.join(filter(None, parts))})"
+
+
 def call_between(before: RelationSchema, after: RelationSchema) -> str | None:
     """The call that alters a relation to another schema of its name; None where there is none."""
+    found = reshaping(before, after)
+    return found.call(before.name) if found else None
+
+
+def reshaping(before: RelationSchema, after: RelationSchema) -> Reshaping | None:
+    """The arguments of that call; None where there is none."""
     old, new = dict(before.columns), dict(after.columns)
     gone, came = (
         [each for each in old if each not in new],
@@ -194,40 +241,33 @@ def call_between(before: RelationSchema, after: RelationSchema) -> str | None:
         return None
     if before.functional != after.functional or (before.functional and (gone or came)):
         return None
-    retyped = {each: str(new[each]) for each in left if each in old and old[each] != new[each]}
-    parts = [
-        f"drop={gone}" if gone else "",
-        f"rename={renamed}" if renamed else "",
-        f"retype={retyped}" if retyped else "",
-        f"add={ {each: str(new[each]) for each in came} }".replace("{ ", "{").replace(" }", "}")
-        if came
-        else "",
-        _default_part(before, after, renamed, came),
-        _key_part(before, after, renamed, gone),
-    ]
-    said = ", ".join(filter(None, parts))
-    return f"ws.alter({before.name!r}, {said})" if said else None
+    return Reshaping(
+        gone,
+        renamed,
+        {each: new[each] for each in left if each in old and old[each] != new[each]},
+        {each: new[each] for each in came},
+        _defaults(before, after, renamed, came),
+        _key(before, after, renamed, gone),
+    )
 
 
-def _default_part(
+def _defaults(
     before: RelationSchema, after: RelationSchema, renamed: Mapping[str, str], came: Sequence[str]
-) -> str:
+) -> dict[str, object]:
     """The defaults that columns get or lose; `…` for one that comes and says none."""
     new, types = dict(after.defaults), dict(after.columns)
     old = {renamed.get(name, name): value for name, value in before.defaults}
-    values = {
-        name: repr(new[name]) if name in new else "…" if name in came else "None"
+    return {
+        name: new.get(name, ... if name in came else None)
         for name in types
         if new.get(name) != (None if name in came else old.get(name))
         or (name in came and not types[name].optional)
     }
-    said = ", ".join(f"{name!r}: {value}" for name, value in values.items())
-    return f"default={{{said}}}" if said else ""
 
 
-def _key_part(
+def _key(
     before: RelationSchema, after: RelationSchema, renamed: Mapping[str, str], gone: Sequence[str]
-) -> str:
+) -> tuple[list[str] | None] | None:
     def names(schema: RelationSchema) -> list[str] | None:
         return None if schema.key is None else [schema.columns[each][0] for each in schema.key]
 
@@ -235,4 +275,4 @@ def _key_part(
     if old is not None:
         kept = not any(each in gone for each in old)
         old = [renamed.get(each, each) for each in old] if kept else None
-    return "" if old == new else f"key={new}"
+    return None if old == new else (new,)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from lftj.engine.programs.text_difference import Difference, relations_of
 from lftj.errors import StillNeededError, UnknownNameError
-from lftj.program.alteration import call_between
+from lftj.program.alteration import reshaping
 from lftj.program.alterations_apart import since
 from lftj.program.canonical_rule import canonical
 from lftj.program.named_program import (
@@ -243,8 +243,10 @@ def _still_needed(
 ) -> StillNeededError:
     otherwise = [name for name in needed if name in found.declared]
     known = program.catalog.relations
-    calls = [call_between(known[name], found.schemas[name]) for name in otherwise]
-    return StillNeededError.of(needed, otherwise, [call for call in calls if call is not None])
+    ways = [(name, reshaping(known[name], found.schemas[name])) for name in otherwise]
+    calls = [way.call(name) for name, way in ways if way]
+    at_once = all(way is not None and way.complete for _, way in ways)
+    return StillNeededError.of(needed, otherwise, calls, at_once=at_once)
 
 
 # ── what changed, in words ────────────────────────────────────────────────────────────────────────

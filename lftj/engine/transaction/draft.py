@@ -31,7 +31,7 @@ from lftj.engine.transaction.program_draft import (
     inputs_of,
     require_program,
 )
-from lftj.engine.transaction.rekeying import rekeyed
+from lftj.engine.transaction.rekeying import rekeyed, reshaped
 from lftj.errors import DeclarationError
 from lftj.heads.user import UserAggregate
 from lftj.maintenance.inputs.rule_work import RuleWork
@@ -317,6 +317,7 @@ class Draft(BulkDraft):
         facts: str | os.PathLike[str] | None = None,
         allow_paths: bool = False,
         drop: bool = False,
+        alter: bool = False,
     ) -> ProgramChange:
         """See `Transaction.program`."""
         require_program(name, text)
@@ -325,7 +326,7 @@ class Draft(BulkDraft):
             known = before.catalog.programs.get(name)
             if known is None or known.text != text or not known.whole:
                 try:
-                    self._take(self._changed_to(name, text, file or name, drop), name)
+                    self._take(self._changed_to(name, text, file or name, drop, alter), name)
                 except BaseException:
                     self.reset(mark)
                     raise
@@ -333,9 +334,9 @@ class Draft(BulkDraft):
                 self._read_inputs(inputs_of(parse(text, file or name), facts, allow_paths))
         return between(before, self.program)
 
-    def _changed_to(self, name: str, text: str, file: str, drop: bool) -> Change:
+    def _changed_to(self, name: str, text: str, file: str, drop: bool, alter: bool) -> Change:
         found = difference(self.program, name, text, file)
-        if found.rekeyed and rekeyed(self, found):
+        if (found.rekeyed and rekeyed(self, found)) or (alter and reshaped(self, name, found)):
             found = difference(self.program, name, text, file)
         return changed(
             self.program,
