@@ -10,16 +10,16 @@ fill some of their indices when they are first asked.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from lftj.engine.live.schema_history import rows_then
+from lftj.engine.live.altered_state import in_later_columns, in_order
 from lftj.engine.versions.ancestry import MAIN, Ancestry
-from lftj.engine.versions.schema_entry import name_in
 from lftj.engine.versions.state import State
 from lftj.errors import BranchError, DeclarationError
-from lftj.program.alterations_apart import since
+from lftj.program.alteration import Alteration, of_relation
+from lftj.program.alterations_apart import ApartError, apart
 from lftj.program.normal_form import RelationSchema
-from lftj.program.schema import Catalog
 from lftj.storage.relation import RelationVersion
 
 if TYPE_CHECKING:
@@ -122,34 +122,69 @@ def branches_of(engine: Engine) -> Branches:
 
 
 def difference(before: Engine, after: Engine, name: str) -> Result:
-    """The change of a relation from one branch to another, in the columns of the one that has
-    altered it. O(change), where pages are shared. Raises UnknownNameError where neither has it,
-    BranchError (E380) where it is declared otherwise.
+    """The change of a relation from one branch to another, in the columns that a merge would give
+    it: those of the one that has altered it, or what both have made of it. `name`: in the second,
+    or in the first where that one lacks it. O(change), where pages are shared. Raises
+    UnknownNameError where neither has it, BranchError (E380) where it is declared otherwise, or
+    alterations cannot be made after one another.
     """
     old, new = before.state, after.state
-    catalogs = old.program.catalog, new.program.catalog
-    newer = new if since(*(each.alterations for each in catalogs)) is not None else old
-    mine = name_in(name, catalogs[1], newer.program.catalog)
-    known = newer.program.catalog.relations
-    schema = known[mine] if mine in known else (old if newer is new else new).schema(name)
-    found = [_rows(after, each, schema, newer.program.catalog) for each in (old, new)]
-    if None in found:
+    try:
+        ways = apart(*(each.program.catalog.alterations for each in (old, new)))
+    except ApartError as error:
+        raise BranchError(
+            f"{before.name!r} and {after.name!r} have altered the same otherwise: {error.one}, and "
+            f"{error.other}; {error.reason}",
+            hint=f"look at both: ws.branch({before.name!r})[{name!r}] and "
+            f"ws.branch({after.name!r})[{name!r}]",
+        ) from None
+    way = ways.one if name in new.program.catalog.relations else ways.other
+    merged = _forward(way, name)
+    found = _merged(after, old, ways.other, merged, new), _merged(after, new, ways.one, merged, old)
+    schema = next((each.schema for each in found[::-1] if each is not None), None)
+    if schema is None:
+        schema = new.schema(name)  # raises
+    rows = [_as(after, each, schema) for each in found]
+    names = [of_relation(way, merged)[0] for way in (ways.other, ways.one)]
+    dropped = [each.program.catalog.dropped for each in (old, new)]
+    another = None not in found and dropped[0].get(names[0]) != dropped[1].get(names[1])
+    if another or rows[0] is None or rows[1] is None:
         raise BranchError(
             f"`{name}` is declared otherwise in {before.name!r} than in {after.name!r}",
             hint="compare relations that both have",
         )
-    rows = [each for each in found if each is not None]
     return after.change_set(new.version, schema, rows[1].difference(rows[0]))
 
 
-def _rows(
-    engine: Engine, state: State, schema: RelationSchema, catalog: Catalog
+def _forward(alterations: Iterable[Alteration], name: str) -> str:
+    """The name of a relation after alterations."""
+    for each in alterations:
+        if each.relation == name:
+            name = each.name
+    return name
+
+
+def _merged(
+    engine: Engine, state: State, alterations: Sequence[Alteration], merged: str, other: State
 ) -> RelationVersion | None:
-    """The rows of a relation in the columns that it has in a catalog, none where it is not there;
-    None where it is declared otherwise.
+    """The rows of a relation in the columns that alterations of another state give it; None where
+    it is not there.
     """
-    name = name_in(schema.name, catalog, state.program.catalog)
-    if name not in state.program.catalog.relations:
+    first = other.program.catalog.dropped.get(merged, 0)
+    name, steps = of_relation(alterations, merged, first)
+    found = state.database.get(name)
+    return None if found is None else in_later_columns(engine, found, steps)
+
+
+def _as(
+    engine: Engine, relation: RelationVersion | None, schema: RelationSchema
+) -> RelationVersion | None:
+    """The rows of a relation in the order of a schema's columns, none where it is not there; None
+    where it has others, or another key.
+    """
+    if relation is None:
         return RelationVersion.empty(schema, engine.arena)
-    made = rows_then(engine, state, schema, catalog)
-    return None if made is None or made.schema.key != schema.key else made
+    if set(relation.schema.columns) != set(schema.columns):
+        return None
+    relation = in_order(engine, relation, schema)
+    return relation if relation.schema.key == schema.key else None

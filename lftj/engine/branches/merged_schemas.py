@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from lftj.engine.live.altered_state import altered_relation, computed, require_no_loss
+from lftj.engine.live.altered_state import altered_relation, computed
 from lftj.engine.transaction.altering import converted, take
 from lftj.engine.versions.ancestry import base_rows
 from lftj.engine.versions.state import State
@@ -144,8 +144,7 @@ def _altered(draft: Draft, state: State, alteration: Alteration) -> State:
     views = frozenset(after if name == before else name for name in state.views)
     database, engine = state.database, draft.engine
     if (relation := database.get(before)) is not None:
-        require_no_loss(engine, relation, alteration)
-        made = altered_relation(engine, relation, alteration, after)
+        made = altered_relation(engine, relation, alteration, after, lossless=True)
         if alteration.kind == "add" and alteration.expression:
             columns = relation.columns()[: schema.arity]
             values = computed(engine, relation, alteration)

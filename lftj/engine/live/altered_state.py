@@ -27,16 +27,22 @@ from lftj.types import NULL_CODE, Type, code_of, encode_scalar
 from lftj.views.states import ViewStates, stratum_key
 
 
-def altered_state(engine: Evaluating, state: State, alteration: Alteration) -> State:
+def altered_state(
+    engine: Evaluating, state: State, alteration: Alteration, *, lossless: bool = False
+) -> State:
     """The state with the rows of a relation, if it has the relation, as they are after an
     alteration, and without what views that read it are maintained with. The program stays. Rows
-    that are to be computed have the default. Raises what computing raises; the commit checks keys.
+    that are to be computed have the default. `lossless`: as for `altered_relation`, of rows that
+    rules do not derive. Raises what computing raises; the commit checks keys.
     """
     before, after = alteration.relation, alteration.name
     if before not in state.database:
         return state
+    own = base_name(before) if base_name(before) in state.database else before
     updates = {
-        new: altered_relation(engine, state.database[old], alteration, new)
+        new: altered_relation(
+            engine, state.database[old], alteration, new, lossless=lossless and old == own
+        )
         for old, new in ((before, after), (base_name(before), base_name(after)))
         if old in state.database
     }
@@ -57,10 +63,16 @@ def _states_left(state: State, name: str) -> ViewStates:
 
 
 def altered_relation(
-    engine: Evaluating, relation: RelationVersion, alteration: Alteration, name: str | None = None
+    engine: Evaluating,
+    relation: RelationVersion,
+    alteration: Alteration,
+    name: str | None = None,
+    *,
+    lossless: bool = False,
 ) -> RelationVersion:
     """A relation after an alteration. O(1), but O(n log n) for a column that goes, or has another
-    type. Raises what computing raises. Rows may break a key.
+    type. Raises what computing raises; DeclarationError (E172), with `lossless`, for values of a
+    retyped column that are others when they are converted back. Rows may break a key.
     """
     before = relation.schema
     after = replace(alteration.schema(before), name=name or before.name)
@@ -79,7 +91,8 @@ def altered_relation(
         ):
             _require_codes(columns[place], before.columns[place][1], alteration)
         else:
-            columns[place] = computed(engine, relation, alteration)
+            convert = lossless_values if lossless else computed
+            columns[place] = convert(engine, relation, alteration)
         return RelationVersion.build(after, engine.arena, columns)
     if alteration.kind == "order":
         columns, names = relation.columns(), [column for column, _ in before.columns]
@@ -182,15 +195,17 @@ def computed(engine: Evaluating, relation: RelationVersion, alteration: Alterati
     return found.columns()[-1]
 
 
-def require_no_loss(engine: Evaluating, relation: RelationVersion, alteration: Alteration) -> None:
-    """Raise DeclarationError (E172) for values of a retyped column that are others when they are
-    converted back.
+def lossless_values(
+    engine: Evaluating, relation: RelationVersion, alteration: Alteration
+) -> np.ndarray:
+    """As `computed`, for a retyped column. Raises DeclarationError (E172) for values that are
+    others when they are converted back, where an expression says how.
     """
+    values = computed(engine, relation, alteration)
     if not alteration.back or not relation.count:
-        return
+        return values
     before, columns = relation.schema, relation.columns()
     place = [column for column, _ in before.columns].index(alteration.column)
-    values = computed(engine, relation, alteration)
     old_type = before.columns[place][1]
     beside = "old_" + max((name for name, _ in before.columns), key=len)
     named = [*before.columns, (alteration.column, alteration.type or old_type)]
@@ -203,6 +218,7 @@ def require_no_loss(engine: Evaluating, relation: RelationVersion, alteration: A
         types = [old_type, alteration.type or old_type]
         first = [column[lost[:1]] for column in (columns[place], values)]
         raise _loss(alteration, to_tuples(types, first, engine.dictionary)[0], len(lost) - 1)
+    return values
 
 
 def _loss(alteration: Alteration, values: Sequence[object], others: int) -> DeclarationError:

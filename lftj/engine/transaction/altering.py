@@ -21,7 +21,7 @@ from lftj.engine.live.altered_state import (
     altered_relation,
     altered_state,
     computed,
-    require_no_loss,
+    lossless_values,
 )
 from lftj.engine.programs.declared import checked_columns, checked_default, checked_key
 from lftj.engine.transaction.schema_draft import SchemaDraft, refusal
@@ -204,8 +204,7 @@ def _retyped_default(
     code = encode_scalar(before, value, draft.engine.dictionary)
     rows = RelationVersion.build(alone, draft.engine.arena, [np.array([code])])
     try:
-        require_no_loss(draft.engine, rows, alteration)
-        (found,) = computed(draft.engine, rows, alteration)
+        (found,) = lossless_values(draft.engine, rows, alteration)
     except LftjError as error:
         raise refusal(
             f"the default of `{column}`, {value!r}, is none of the new column: {error.message}",
@@ -322,8 +321,7 @@ def take(draft: SchemaDraft, alteration: Alteration) -> None:
     base, there = draft.base, name in draft.base.database and draft.kept(name)
     fell = False
     if there:
-        require_no_loss(draft.engine, base.base(name), alteration)
-        base = altered_state(draft.engine, base, alteration)
+        base = altered_state(draft.engine, base, alteration, lossless=True)
         fell = base.base(alteration.name).count < draft.base.base(name).count
     anew = alteration.kind == "retype" or bool(schema.choice) or fell
     changed = heads_to_derive(program, after, rules, anew=anew)
@@ -348,8 +346,7 @@ def _altered_rows(
     """
     engine, keyed = draft.engine, draft.obeys_key(alteration.name)
     if alteration.kind != "add" or not alteration.expression:
-        require_no_loss(engine, rows, alteration)
-        made = altered_relation(engine, rows, alteration, alteration.name)
+        made = altered_relation(engine, rows, alteration, alteration.name, lossless=True)
         return Staging(base, (made.difference(base), made), keyed=keyed)
     columns, values = rows.columns()[: rows.schema.arity], computed(engine, rows, alteration)
     schema = replace(alteration.schema(rows.schema), name=alteration.name)

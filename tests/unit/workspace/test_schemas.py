@@ -15,7 +15,9 @@ import pytest
 
 import lftj
 from lftj.cli import main
+from lftj.engine.live import altered_state
 from lftj.errors import (
+    BranchError,
     DeclarationError,
     KeyViolationError,
     LftjError,
@@ -360,6 +362,50 @@ def test_what_is_declared_otherwise_names_the_change() -> None:
         assert "ws.alter('p', drop=['b'])" in str(needed.value)
 
 
+@pytest.mark.parametrize(
+    ("after", "row"),
+    [
+        ("a: number?", (1, 2)),
+        ("a: float", (1, 2.0)),
+        ('a: number, b: symbol = "x"', (1, 2, "x")),
+        ("a: number, b: number?", (1, 2, None)),
+    ],
+)
+def test_a_text_alters_what_it_declares_otherwise(opened: Any, after: str, row: Any) -> None:
+    text = ".decl p(id: number, a: number)\n.decl v(x: number)\nv(x) :- p(a=x).\n"
+    new = text.replace("a: number", after)
+    if "b:" not in after:
+        new = new.replace("x: number", f"x: {after[3:]}")
+    with opened() as ws:
+        ws.program(text, name="own")
+        ws.program(".decl w(id: number)\nw(i) :- p(id=i).", name="other")
+        ws.load("p", [(1, 2)])
+        with pytest.raises(StillNeededError, match="say alter=True, which does"):
+            ws.program(new, name="own")
+        found = ws.program(new, name="own", alter=True)
+        assert any(each.startswith("p: ") for each in found.altered)
+        assert (rows(ws, "p"), rows(ws, "v"), rows(ws, "w")) == ([row], [(row[1],)], [(1,)])
+        assert rows(ws.at(ws.version - 1), "p") == [(1, 2)]
+    with opened() as ws:
+        assert not ws.program(new, name="own")
+        assert (rows(ws, "p"), ws.verify()) == ([row], [])
+
+
+def test_what_a_text_cannot_alter_is_refused(opened: Any) -> None:
+    with opened() as ws:
+        ws.program(".decl p(a: float)\n.decl v(a: float)\nv(a) :- p(a).", name="own")
+        ws.load("p", [(1.5,)])
+        there = len(ws.rules)
+        other = ".decl p(a: number)\n.decl v(a: number)\nv(a) :- p(a)."
+        with pytest.raises(DeclarationError, match="cannot be int without loss"):
+            ws.program(other, name="own", alter=True)
+        wider = ".decl p(a: float, b: symbol)"
+        with pytest.raises(StillNeededError, match=r"go on with ws\.alter\(.*default=\{'b': …\}"):
+            ws.program(wider, name="own", alter=True)
+        assert (rows(ws, "p"), rows(ws, "v"), len(ws.rules)) == ([(1.5,)], [(1.5,)], there)
+        ws.program("", name="own", drop=True)
+
+
 # ── by the names of columns ──────────────────────────────────────────────────────────────────────
 def test_atoms_name_columns(opened: Any) -> None:
     with opened() as ws:
@@ -539,6 +585,35 @@ def test_a_reader_in_another_process_follows(tmp_path: Path) -> None:
 
 
 # ── branches ──────────────────────────────────────────────────────────────────────────────────────
+def test_branches_that_both_altered_a_relation_are_compared(opened: Any) -> None:
+    with opened() as ws:
+        one, other = ws.branch("one"), ws.branch("other")
+        one.alter("item", add={"land": str}, default={"land": "FR"})
+        one.load("item", [(4, "dan", 40, "DE")])
+        other.alter("item", rename={"price": "cents"}, add={"n": "int?"}, to="product")
+        with other.transaction() as tx:
+            tx.delete("product", [(1, "ann", 10, None)])
+        other.alter("product", add={"land": str}, default={"land": "FR"})
+    with opened() as ws:
+        for name in ("item", "product"):
+            found = ws.diff("one", "other", name)
+            columns = ["id", "who", "cents", "n", "land", "__diff__", "__version__"]
+            assert sorted(found.columns) == sorted(columns)
+            apart = {
+                tuple(row[found.columns.index(each)] for each in columns[:-1]) for row in found
+            }
+            assert apart == {(1, "ann", 10, None, "FR", -1), (4, "dan", 40, None, "DE", -1)}
+            assert len(ws.diff("other", "one", name)) == 2
+            assert len(ws.diff("one", "one", "item")) == 0
+        assert [row[:2] for row in ws.diff("one", "other", "large")] == [(4, -1)]
+        with pytest.raises(UnknownNameError):
+            ws.diff("one", "other", "nobody")
+        ws.branch("one").alter("item", rename={"price": "price_of"})
+        with pytest.raises(BranchError, match="both rename the column `price`") as refused:
+            ws.diff("one", "other", "item")
+        assert "ws.branch('one')['item']" in str(refused.value.hint)
+
+
 def test_a_branch_from_before_is_merged(opened: Any) -> None:
     with opened() as ws:
         branch = ws.branch("b")
@@ -605,3 +680,20 @@ def test_facts_of_programs_are_altered(opened: Any) -> None:
             tx.remove_rule([rule for rule in ws.rules if "part" in str(rule)])
         ws.program("", name="p")
         assert "part" not in ws.relations
+
+
+def test_values_of_another_type_are_computed_once(monkeypatch: Any) -> None:
+    asked: list[str] = []
+    real = altered_state.computed
+
+    def counting(engine: Any, relation: Any, alteration: Any) -> Any:
+        asked.append(alteration.expression)
+        return real(engine, relation, alteration)
+
+    monkeypatch.setattr(altered_state, "computed", counting)
+    with lftj.connect() as ws:
+        ws.relation("e", {"x": int, "y": str})
+        ws.load("e", [(n, str(n)) for n in range(100)])
+        ws.alter("e", retype={"x": float})
+        assert asked == ["to_float(x)", "to_number(x)"]
+        assert len(rows(ws, "e")) == 100
