@@ -87,8 +87,8 @@ def _remove(session: Session, rest: str) -> None:
 
 
 def _program(session: Session, rest: str) -> None:
-    drop = "--drop" in rest.split()
-    found = [each for each in words(rest, ".program [FILE [NAME]] [--drop]", 0) if each != "--drop"]
+    given = words(rest, ".program [FILE [NAME]] [--drop] [--alter]", 0)
+    found = [each for each in given if each not in ("--drop", "--alter")]
     if not found:
         for each, text in session.reader.programs.items():
             session.say(f"{each}: {len(text.splitlines()):,} lines")
@@ -98,7 +98,9 @@ def _program(session: Session, rest: str) -> None:
     file, name, *_ = [*found, "main"]
     text, shown = read_program(file)
     with session.writing() as tx:
-        changed = tx.program(text, name=name, file=shown, drop=drop)
+        changed = tx.program(
+            text, name=name, file=shown, drop="--drop" in given, alter="--alter" in given
+        )
         if changed:
             session.say(str(changed))
 
@@ -175,7 +177,7 @@ CHANGING = Group(
         ),
         ".remove": ShellCommand("NUMBER …", "remove rules, by the numbers of `.rules`", _remove),
         ".program": ShellCommand(
-            "[FILE [NAME]] [--drop]",
+            "[FILE [NAME]] [--drop] [--alter]",
             "have a file be the program of a name; or list programs",
             _program,
             "fp",

@@ -6,8 +6,6 @@ stay.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from lftj.engine.programs.handles import RuleHandle
 from lftj.engine.programs.text_difference import Difference, relations_of
 from lftj.engine.transaction import owned_facts
@@ -17,9 +15,6 @@ from lftj.errors import KeyViolationError
 from lftj.program.alteration import reshaping
 from lftj.program.named_program import Row, others_of
 from lftj.program.schema import key_names
-
-if TYPE_CHECKING:
-    from lftj.engine.transaction.draft import Draft
 
 
 def rekeyed(draft: SchemaDraft, found: Difference) -> bool:
@@ -41,7 +36,7 @@ def rekeyed(draft: SchemaDraft, found: Difference) -> bool:
     return done
 
 
-def reshaped(draft: Draft, program: str, found: Difference) -> bool:
+def reshaped(draft: SchemaDraft, program: str, found: Difference) -> bool:
     """Alter relations of a draft to what a text declares, where some call does so; tell whether any
     was altered. Rules of the program that mention one that is declared otherwise go first: those of
     the text come back with it. Raises what `alter` raises.

@@ -13,6 +13,7 @@ from lftj.engine.commit.commit import Outcome
 from lftj.engine.commit.staging import Staging
 from lftj.engine.delivery.consumers import Position
 from lftj.engine.machine_code.compiled_ahead import compile_for
+from lftj.engine.programs.handles import RuleHandle
 from lftj.engine.transaction.program_draft import ProgramDraft
 from lftj.engine.versions.state import State
 from lftj.errors import DeclarationError
@@ -81,6 +82,10 @@ class SchemaDraft(ProgramDraft):
     @abstractmethod
     def coded(self, schema: RelationSchema, data: object, options: dict[str, Any]) -> Columns:
         """Data as code columns, as stored."""
+
+    @abstractmethod
+    def remove_rules(self, handles: list[RuleHandle]) -> None:
+        """Remove rules, and the facts of fact handles."""
 
     @property
     def sizes(self) -> Sizes:
