@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from lftj import frames
 from lftj.engine.programs.handles import RuleHandle
+from lftj.engine.programs.text_difference import heads_of, relations_of
 from lftj.engine.transaction.transaction_life import Committed
 from lftj.engine.versions.state import name_of
 from lftj.errors import DeclarationError, ParseError, PathOutsideError, Span, TransactionError
@@ -85,14 +86,24 @@ class ProgramDraft(ABC):
         """
         schema = (program or self.program).catalog.relation(name_of(relation))
         if schema.name in self.views:
-            hint = (
-                "change what its rules read, or declare it with ws.relation(…) to give it rows "
-                "of its own"
-            )
             raise TransactionError(
-                f"`{schema.name}` is a view: its rows come from its rules", code="E321", hint=hint
+                f"`{schema.name}` is a view: its rows come from its rules",
+                code="E321",
+                hint=self._instead_of(schema),
             )
         return schema
+
+    def _instead_of(self, view: RelationSchema) -> str:
+        """The change that gives a view rows, in words."""
+        heads = {number: heads_of(each.rule) for number, each in self.program.sources.items()}
+        rules = [self.program.rule(number) for number, names in heads.items() if view.name in names]
+        read = sorted(set().union(*(relations_of(rule.body) for rule in rules)) - {view.name})
+        own, columns = f"own_{view.name}", ", ".join(name for name, _ in view.columns)
+        change = f"change what its rules read: {', '.join(read)}" if read else "give it a rule"
+        return (
+            f"{change}. Rows of another origin are loaded into a relation of their own, and a rule "
+            f"brings them here: {view.name}({columns}) :- {own}({columns})."
+        )
 
     def declare(self, schema: RelationSchema, *, view: bool) -> None:
         """Declare a relation; the same declaration again changes nothing. Raises DeclarationError

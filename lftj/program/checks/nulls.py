@@ -43,6 +43,7 @@ from lftj.program.checks.null_tests import BodyTests, of_null
 from lftj.program.normal_form import Apply, Expression, Filter, Ref, RuleVariable, Value, type_of
 from lftj.program.schema import UNKNOWN, Catalog
 from lftj.scantree.frozen import frozen
+from lftj.syntax import tree
 from lftj.syntax.conditionals import is_made
 from lftj.types import INT64_MIN, Type, code_of
 
@@ -113,7 +114,10 @@ class _Rule:
             for number, each in enumerate(self._variables)
         ]
         self._terms = Terms(self._variables, self._lifted(body, [read for _, read in heads]))
-        made = [self._head(head, read) for head, read in heads]
+        made = [
+            self._head(head, read, source.args)
+            for (head, read), source in zip(heads, self._rule.rule.heads, strict=True)
+        ]
         if self._errors:
             return self._rule, self._errors
         literals = self._terms.literals(body.literals)
@@ -308,12 +312,14 @@ class _Rule:
         return frozenset(found)
 
     # ── heads ─────────────────────────────────────────────────────────────────────────────────────
-    def _head(self, head: CheckedHead, read: _Read) -> CheckedHead:
+    def _head(self, head: CheckedHead, read: _Read, written: Sequence[tree.Term]) -> CheckedHead:
         columns = self._catalog.relations[head.relation].columns
-        args = [
-            self._column(head.relation, name, type, arg, read)
-            for arg, (name, type) in zip(head.args, columns, strict=True)
-        ]
+        args: list[Expression | CheckedHeadAggregate] = []
+        for place, (arg, (name, type)) in enumerate(zip(head.args, columns, strict=True)):
+            known = len(self._errors)
+            args.append(self._column(head.relation, name, type, arg, read))
+            for error in self._errors[known:]:
+                error.span = written[place].span
         return replace(head, args=tuple(args), literals=self._terms.literals(read.literals))
 
     def _column(

@@ -77,7 +77,17 @@ def _admitted(name: str, result: Type | None, *operands: Type) -> Type:
             "one scale, which round(x, 2) gives; 0.5 is "
             'written decimal("0.5"); for anything else compute with to_float(…)'
         )
+    if name in _OF_FLOATS and any(each.name == "decimal" for each in operands):
+        hint = (
+            f"the result of decimals would be rounded; compute a float, for a column of floats: "
+            f"to_float(…) {name} to_float(…)"
+            + (', or multiply by a part: x * decimal("0.25")' if name == "/" else "")
+        )
     raise TypeClashError(f"`{name}` does not take {shown}", code="E132", hint=hint)
+
+
+_OF_FLOATS = ("/", "^")
+"""Operations whose results decimals mostly do not have."""
 
 
 def rounding_overload(call: tree.Call, guess: Guess) -> Overload:

@@ -8,6 +8,7 @@ at: what the catalog holds already has been checked.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -72,9 +73,24 @@ def check(program: tree.ParsedProgram, catalog: Catalog) -> CheckedProgram:
             errors += problems
             made[place] = checked or rule
     if errors:
-        raise ProgramErrors(sorted(errors, key=_place))
+        raise ProgramErrors(_each_once(sorted(errors, key=_place)))
     assert len(made) == len(rules), "a rule was dropped without an error"
     return CheckedProgram(catalog, tuple(made), reader.rows, directives)
+
+
+def _each_once(errors: list[LftjError]) -> list[LftjError]:
+    """The errors, of which a condition that stands in several branches of a rule, as those of a
+    left join do, has one. There its variables may have a number.
+    """
+    found: dict[object, LftjError] = {}
+    for error in errors:
+        said = _NUMBERED.sub("`", error.message)
+        found.setdefault(id(error) if error.span is None else (error.span, error.code, said), error)
+    return list(found.values())
+
+
+_NUMBERED = re.compile(r"_\d+`")
+"""The end of the name of a variable that is one of its branch."""
 
 
 def _read_clause(

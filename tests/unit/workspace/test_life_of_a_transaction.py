@@ -109,6 +109,22 @@ def test_views_take_no_rows(bank):
         tx.delete_where("reach", src=1)
 
 
+def test_rows_for_a_view_come_as_its_error_says() -> None:
+    with lftj.connect() as ws:
+        ws.relation("edge", {"x": int, "y": int})
+        ws.view("end", {"y": int})
+        ws.add_rules("end(y) :- edge(_, y), !edge(y, _).")
+        with pytest.raises(lftj.TransactionError) as caught:
+            ws.load("end", [(7,)])
+        hint = str(caught.value.hint)
+        assert hint.startswith("change what its rules read: edge.")
+        ws.relation("own_end", {"y": int})
+        ws.add_rules(hint.rpartition(": ")[2])
+        ws.load("own_end", [(7,)])
+        ws.load("edge", [(1, 2)])
+        assert rows(ws, "end") == {(2,), (7,)}
+
+
 @pytest.mark.parametrize("name", ["insert", "delete", "upsert", "preview"])
 def test_a_workspace_says_where_changes_are_made(bank, name):
     with pytest.raises(
