@@ -41,6 +41,7 @@ end.
 """
 
 _INT64_MIN, _INT64_MAX = -(2**63), 2**63 - 1
+_NONE = np.empty(0, np.int64)
 _SHORT = 2**31
 """Values nearer to 0 add up in an int64, 2³² of them."""
 
@@ -168,7 +169,8 @@ class GroupStates:
             first = states[:, at].copy()
             if isinstance(call, End):
                 ends = np.ascontiguousarray(states[:, at : at + len(call.args)].T)
-                add_extremes(places, ends, self.words, len(self.layout.fresh), at, call.greatest)
+                held = self.words, len(self.layout.fresh)
+                add_extremes(places, ends, *held, at, call.greatest, _NONE)
             elif call[0] == "integers":
                 self._add_totals(at, places, _totals(first, states[:, at + 1]))
             else:
@@ -226,11 +228,9 @@ class GroupStates:
     ) -> None:
         """Let rows be the ends of their groups; those with NULL have no part in it."""
         rows = as_matrix([columns[arg] for arg in end.args], len(end.args))
-        if optional := self.layout.optional[end]:
-            there = rows_with_values([columns[column] for column in optional])
-            if not there.all():
-                places, rows = places[there], np.ascontiguousarray(rows[:, there])
-        add_extremes(places, rows, self.words, len(self.layout.fresh), at, end.greatest)
+        optional = np.array([end.args.index(each) for each in self.layout.optional[end]], np.int64)
+        held = self.words, len(self.layout.fresh)
+        add_extremes(places, rows, *held, at, end.greatest, optional)
 
     def _add_totals(self, at: int, places: np.ndarray, totals: Totals) -> None:
         """Add totals to groups: high · 2⁶³ is (high // 2) · 2⁶⁴, and 2⁶³ where it is odd, which is

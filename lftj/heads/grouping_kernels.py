@@ -91,8 +91,7 @@ def add_integers(places, values, states, stride, at, null):
     """Add each row's value to an integer total of its group. `null`: the code of NULL is none."""
     for row in range(places.size):
         value = load(values, row)
-        if null and value == _NULL:
-            continue
+        value = 0 if null and value == _NULL else value  # without a branch, which would be missed
         place = load(places, row) * stride + at
         before = load(states, place)
         after = before + value
@@ -110,8 +109,7 @@ def add_floats(places, codes, states, stride, at, null, left):
     for row in range(places.size):
         place = load(places, row) * stride + at
         code = load(codes, row)
-        if null and code == _NULL:
-            continue
+        code = 0 if null and code == _NULL else code  # the code of 0.0
         value = bits_to_float(code ^ ((code >> 63) & _INT64_MAX))
         most, rest = bits_to_float(load(states, place)), bits_to_float(load(states, place + 1))
         total = most + value
@@ -130,12 +128,17 @@ def add_floats(places, codes, states, stride, at, null, left):
 
 
 @compiled
-def add_extremes(places, rows, states, stride, at, greatest):
+def add_extremes(places, rows, states, stride, at, greatest, optional):
     """Make the words of each row's group the least, or greatest, of themselves and the row, which
-    has its columns in the lines of `rows`.
+    has its columns in the lines of `rows`; not of rows with NULL in the `optional` lines.
     """
     width = rows.shape[0]
     for row in range(places.size):
+        missing = False
+        for number in range(optional.size):
+            missing = missing or rows[load(optional, number), row] == _NULL
+        if missing:
+            continue
         place = load(places, row) * stride + at
         for line in range(width):
             code, before = rows[line, row], load(states, place + line)
