@@ -32,9 +32,10 @@ from lftj.program.normal_form import (
 )
 from lftj.scantree.rows import sort_rows, union
 from lftj.storage.database import Database
-from lftj.storage.delta import Columns, Delta
+from lftj.storage.delta import Columns, Delta, paired
 from lftj.storage.relation import RelationVersion
 from lftj.types.dictionary import Dictionary
+from lftj.views.changed_values import ChangedValues
 from lftj.views.contribution import Contribution
 from lftj.views.group_cycles import Group, cycle_of, tuples_of
 from lftj.views.join_node import Assignments, joined
@@ -170,8 +171,32 @@ class Levels:
     def _pass_on(self, before: Mapping[str, RelationVersion], deltas: dict[str, Delta]) -> None:
         versions = self._step(before, self.now, deltas)
         for each in self._state.contributions:
-            if not each.reads.isdisjoint(deltas):
-                self._take(each, *self._change(each, versions))
+            if each.reads.isdisjoint(deltas):
+                continue
+            here = versions
+            if each.changed_values is not None:
+                here = self._step(
+                    before, self.now, self._of_values(each.changed_values, each, versions)
+                )
+            self._take(each, *self._change(each, here))
+
+    def _of_values(
+        self, query: ChangedValues, each: Contribution, versions: Versions
+    ) -> dict[str, Delta]:
+        """Follow the groups of a source that have another value; the rest of its change. Nothing
+        rests on other groups by that, so no level rises.
+        """
+        delta, schema = versions.deltas[query.source], self._schemas[query.source]
+        fixed = [place for place in range(len(schema.columns)) if place != query.column]
+        gone, come, rest = paired(delta, fixed)
+        if len(gone[0]):
+            context = self._context
+            context.upkeep = versions.upkeep(context.resources.kept_orders, lambda _: False)
+            rows, signed = query.run(gone, come, schema, versions, context)
+            if len(signed):
+                self._work.assignments += len(signed)
+                self._pending[each.relation].append((rows, signed))
+        return {query.source: rest} if len(rest) else {}
 
     def _step(
         self,

@@ -140,7 +140,7 @@ def _queries(
     old = [arg for arg in own.args if isinstance(arg, Ref) and arg.variable in compared.known]
     moved = PositiveAtom(SIGNED, (Ref(sign), *own.args, *(Ref(before[x.variable]) for x in old)))
     assignments = [
-        Assignment(before[each.variable], _renamed(each.expression, before))
+        Assignment(before[each.variable], renamed(each.expression, before))
         for each in rule.assignments
         if each.variable in before
     ]
@@ -157,7 +157,7 @@ def _queries(
     both: list[Filter] = []
     tests = tuple(test for test, _ in compared.bounds)
     for test, bounded in compared.bounds:
-        was = Filter(test.operator, _renamed(test.left, before), _renamed(test.right, before))
+        was = Filter(test.operator, renamed(test.left, before), renamed(test.right, before))
         query = replace(with_moves, filters=(*rule.filters, *tests, *both, was.opposite))
         read = _read(query, moved, {*compared.known, *before.values()}, needed)
         yield MoveQuery(query, needed, (sign, *read), () if bounded is None else (bounded,))
@@ -178,11 +178,11 @@ def _read(rule: NormalRule, moved: PositiveAtom, known: set[int], needed: tuple[
     return tuple(sorted(own & read))
 
 
-def _renamed(expression: Expression, names: Mapping[int, int]) -> Expression:
+def renamed(expression: Expression, names: Mapping[int, int]) -> Expression:
     """An expression over other variables."""
     match expression:
         case Ref(variable):
             return Ref(names.get(variable, variable))
         case Apply(operator, args, type):
-            return Apply(operator, tuple(_renamed(each, names) for each in args), type)
+            return Apply(operator, tuple(renamed(each, names) for each in args), type)
     return expression

@@ -339,7 +339,7 @@ def test_each_changed_group_is_summed_once() -> None:
     profile = workspace.profile(last=1)
     (steps,) = profile[profile["relation"] == "need"]["steps"]
     assert changed > 100
-    assert steps < 60 * changed
+    assert steps < 8 * changed
 
 
 RATES = """
