@@ -46,6 +46,23 @@ def test_rows_that_parts_hold_are_not_read_again(tmp_path: Path) -> None:
     assert views(many) == expected(EDGES)
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+def test_rules_that_come_again_derive_from_the_rows_of_now(workers: int, tmp_path: Path) -> None:
+    many = loaded(lftj.connect(executor=InlineExecutor(tmp_path, 3, workers)), EDGES)
+    rules, now = many.add_rules(TWO + BACK), set(EDGES)
+    for number in range(3):
+        for rule in rules:
+            many.remove_rule(rule)
+        gone, came = sorted(now)[:2], [(100 + number, 2), (3, 100 + number)]
+        now = (now - set(gone)) | set(came)
+        with many.transaction() as tx:
+            tx.delete("e", gone)
+            tx.insert("e", came)
+        rules = many.add_rules("two(x, z) :- e(x, y), e(y, z). back(y, count()) :- e(x, y).")
+        assert views(many) == expected(sorted(now))
+        assert many.verify() == []
+
+
 def test_a_commit_that_failed_is_in_no_rows_that_rules_begin_with(tmp_path: Path) -> None:
     executor = InlineExecutor(tmp_path)
     many = loaded(lftj.connect(executor=executor), EDGES)

@@ -84,8 +84,11 @@ class PartState:
 
     def sharing(self, host: Host, below: tuple[str, str]) -> PartState:
         """The same state with the relations that all parts have whole from the first part of the
-        host that had them after this commit; `below`: the path, and the program.
+        host that had them after this commit; `below`: the path, and the program. One that was
+        loaded has them so already, and is of no commit.
         """
+        if not self.token:
+            return self
         names = [feed.schema.name for feed in self.plan.feeds if feed.cut == ALL]
         own = {name: self.database[name] for name in names}
         found = host.one_for_all((*below, self.token), own)
