@@ -50,6 +50,12 @@ class Executor(Protocol):
         """True when tasks run on the driver's machine, under its user."""
         ...
 
+    def divided(self, partitions: int) -> Executor:
+        """The same executor with another number of parts. This one goes on to serve those that
+        read what is of the past.
+        """
+        ...
+
     def described(self, text: str) -> AbstractContextManager[None]:
         """Name the jobs of the block."""
         ...

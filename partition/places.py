@@ -85,6 +85,13 @@ class Seats:
                 return None
             return [self._seat(place) for place in places]
 
+    def divide(self, places: int) -> None:
+        """Have another number of places."""
+        with self._lock:
+            self.places = places
+            self._at = {place: seat for place, seat in self._at.items() if place < places}
+            self._give_up()
+
     def here(self, seat: Seat) -> frozenset[int]:
         """The places that live at a seat."""
         return frozenset(place for place, each in list(self._at.items()) if each == seat)

@@ -10,6 +10,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass
 from functools import partial
 from numbers import Integral
@@ -119,11 +120,21 @@ class SparkExecutor:
         self.path, self.address = _place(path, storage_options)
         self._seats = Seats(self.partitions)
         self._alive = KeepAlive(self._beat, keep_alive)
+        self._first: SparkExecutor | None = None
+        """The one whose workers are kept, where this was divided from it."""
 
     @property
     def local(self) -> bool:
         """True when tasks run on the driver's machine, under its user."""
         return str(self.spark.sparkContext.master).startswith("local")
+
+    def divided(self, partitions: int) -> SparkExecutor:
+        """An executor on the same seats with another number of parts."""
+        found = copy(self)
+        found.partitions = partitions
+        found._first = self._first or self
+        self._seats.divide(partitions)
+        return found
 
     @contextmanager
     def described(self, text: str) -> Iterator[None]:

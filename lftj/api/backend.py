@@ -317,6 +317,10 @@ class Backend(Writable[Any], Protocol):
         """Divide rows anew where they outweigh a part; see `Workspace.rebalance`."""
         ...
 
+    def repartition(self, parts: int) -> bool:
+        """Cut rows for another number of parts; see `Workspace.repartition`. With the lock held."""
+        ...
+
     def refresh(self) -> None:
         """Go on to the last commit of whoever writes; see `Workspace.refresh`."""
         ...

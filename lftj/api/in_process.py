@@ -271,6 +271,10 @@ class InProcess(Engine):
         """Change nothing: there are no parts."""
         return False
 
+    def repartition(self, parts: int) -> bool:
+        """Change nothing: there are no parts."""
+        return False
+
     def close(self) -> None:
         """Let others write to the path; memory goes with the last who refers to it."""
         for engine in self.family():

@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
+from numbers import Integral
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn, overload
 
@@ -41,7 +42,7 @@ from lftj.engine.programs.program_change import ProgramChange
 from lftj.engine.transaction.program_draft import RelationOrName
 from lftj.engine.versions.result import Result
 from lftj.engine.versions.state import name_of
-from lftj.errors import LftjError
+from lftj.errors import DeclarationError, LftjError
 from lftj.frames import ColumnMap, NullPolicy, Parameters, read_options
 from lftj.heads.user import UserAggregate
 from lftj.program.normal_form import RelationSchema
@@ -337,6 +338,23 @@ class Workspace(Schemas, Files, History, Branching, Inspection, Reading, Uncopie
             moved = backend.rebalance()
         backend.subscriptions.deliver()
         return moved
+
+    @interrupts_as_such()
+    def repartition(self, partitions: int) -> bool:
+        """Keep all rows in another number of parts, as after executors came or went; True if it was
+        another number. One commit, in which each part sends its base rows to the new parts, which
+        derive all views; rows and views are as before, and snapshots that are held can be read. The
+        path is opened with an executor of so many `partitions` from then on. In one process nothing
+        changes, and it is False. Raises DeclarationError (E160) for what is no number of parts,
+        TransactionError (E322) inside a transaction, and what commits raise; then the parts are
+        those that were.
+        """
+        if not isinstance(partitions, Integral) or isinstance(partitions, bool) or partitions < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
+            message = f"partitions is a number of at least 1, found {partitions!r}"
+            raise DeclarationError(message, code="E160", hint="say how many parts there are to be")
+        backend = self._backend
+        with backend.writer.held():
+            return backend.repartition(int(partitions))
 
     # ── reading ───────────────────────────────────────────────────────────────────────────────────
     def snapshot(self) -> Snapshot:

@@ -5,16 +5,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import astuple, fields
+from contextlib import suppress
+from dataclasses import astuple, fields, replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from lftj.distributed.bounds import Bounds
 from lftj.distributed.committed_version import Present
+from lftj.distributed.files.manifest import remove_files
 from lftj.distributed.memory import memory_report
 from lftj.distributed.objects.mounts import shown
 from lftj.distributed.parts.outcome import Report
 from lftj.distributed.placement_report import parts_plan
 from lftj.distributed.query import answer, bound_body
+from lftj.distributed.repartition import Repartition
 from lftj.distributed.result import relation_rows, rows_as_change
 from lftj.distributed.store import Store
 from lftj.distributed.stream import batch_writer
@@ -31,7 +34,7 @@ from lftj.program import Program, RelationSchema
 from lftj.proofs import ChangeExplanation, Proof, WhyNot
 from lftj.scantree import interrupts_as_such
 from lftj.syntax import UserFunction, attending
-from lftj.types import FLOAT, INT
+from lftj.types import FLOAT, INT, Dictionary
 
 if TYPE_CHECKING:
     from lftj.distributed.copies import Copies
@@ -248,3 +251,23 @@ class Parts(Store):
         before = self.version
         self.commit(self.draft(), count=True)
         return self.version > before
+
+    def repartition(self, parts: int) -> bool:
+        """Have so many parts; whether there were others. See `Workspace.repartition`. With the
+        writer lock held.
+        """
+        self._lock.require()
+        before, bounds = self.present, Bounds(self.limits.current)
+        if parts == before.manifest.parts:
+            return False
+        commit = Repartition(before, parts, bounds, self.elastic, self._report)
+        with self._undone(commit), self._alone(), self.described(f"{parts} parts"):
+            outcome = commit.carry_out({}, Dictionary())
+            ran = dict(commit.steps_of)
+            self._become(replace(commit.present, manifest=outcome.manifest, ran=ran))
+        if outcome.report is not None:
+            self.reports.append(outcome.report)
+        old = before.manifest.files() - self.manifest.files() - self.held.names()
+        with suppress(OSError):
+            remove_files(self.executor.path, old | commit.passing | commit.nets)
+        return True

@@ -46,8 +46,10 @@ class Commit:
     """One attempt at a commit, on a version. `elastic`: the share of a stratum in supersteps that
     may be over-deleted. `progress` is called with a line of text before each step.
 
-    `steps_of`: the steps that each part has in it.
+    `steps_of`: the steps that each part has in it. `emptied`: it begins without rows.
     """
+
+    emptied = False
 
     def __init__(
         self,
@@ -104,6 +106,7 @@ class Commit:
         raise AssertionError("the last attempt returns or raises")
 
     def _carry_out(self, staged: Mapping[str, Sequence[Staged]], dictionary: Dictionary) -> Outcome:
+        self.new[0].update(self.brought())
         for name, steps in staged.items():
             if entries := self._sent(name, steps, dictionary):
                 self.new[0][base_name(name)] = entries
@@ -114,6 +117,10 @@ class Commit:
             elif touched:
                 self._in_supersteps(stage, work.supersteps, touched)
         return self._outcome()
+
+    def brought(self) -> Mapping[str, list[Entry]]:
+        """Rows that come besides those that are staged, by relation."""
+        return {}
 
     @cached_property
     def _program_name(self) -> str:
@@ -221,7 +228,8 @@ class Commit:
                 version=self.version,
                 steps=steps,
                 afresh=self.afresh,
-                oldest=min(self.before.tokens, default=0),
+                emptied=self.emptied,
+                oldest=self.version if self.emptied else min(self.before.tokens, default=0),
                 elastic=self.elastic,
             )
             for part in sorted(parts)

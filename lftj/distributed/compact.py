@@ -46,7 +46,7 @@ def recent_entries(parts: int, tuning: Tuning) -> int:
 @frozen
 class CompactTask:
     """One part of some relations: per relation its schema, its cuts (the home first) and its
-    entries.
+    entries. `onto`: the number of parts for which rows are cut, 0 for those that there are.
     """
 
     path: AnyPath
@@ -55,6 +55,7 @@ class CompactTask:
     version: int
     token: str
     relations: Mapping[str, tuple[RelationSchema, tuple[Cut, ...], tuple[Entry, ...]]]
+    onto: int = 0
 
 
 def compact_part(task: CompactTask) -> dict[str, Entry]:
@@ -68,8 +69,9 @@ def compact_part(task: CompactTask) -> dict[str, Entry]:
         if len(rows[0]):
             stem = f"{task.version}-{task.token}-{task.part}-whole{number}"
             delta = Delta(rows, [column[:0] for column in rows])
+            parts = task.onto or task.parts
             written[name] = write_entry(
-                folder, stem, task.version, schema, delta, cuts, task.parts, dictionary
+                folder, stem, task.version, schema, delta, cuts, parts, dictionary
             )
     return written
 
@@ -153,9 +155,10 @@ def compact_states(present: Present, bounds: Bounds) -> int:
     tasks = [
         StateTask(**present.on(part, limits), steps=manifest.steps_in(manifest.version, part))
         for part in sorted({name.part for name in records(path / STATE)})
+        if part < manifest.parts
     ]
     if not tasks:
         return 0
     found: list[str | None] = bounds.run(present.executor, compact_state, tasks)
-    sweep_compacted(path, {*filter(None, found)}, manifest.version)
+    sweep_compacted(path, {*filter(None, found)}, manifest)
     return len(before - state_files(path))

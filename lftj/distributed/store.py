@@ -73,7 +73,6 @@ class Store:
         """Open the path, or begin it. Raises DistributedError (E402) when it is in use, (E403)
         when it has another number of parts or is damaged, (E405) when it cannot be written.
         """
-        self.executor = executor
         self.elastic = elastic
         self._progress = progress
         if (address := getattr(executor, "address", None)) is not None:
@@ -105,6 +104,11 @@ class Store:
         self.held = HeldFiles()
         self.copies: Copies | None = None
         """Relations of the last version that was asked for explanations, in this process."""
+
+    @property
+    def executor(self) -> Executor:
+        """Whoever runs tasks, on the parts that there are."""
+        return self.present.executor
 
     @property
     def manifest(self) -> Manifest:
@@ -140,16 +144,10 @@ class Store:
             raise
         commit = Commit(self.present, description, plan, bounds, self.elastic, self._report)
         try:
-            with self._alone(), self.described(f"commit {commit.version}"):
+            with self._undone(commit), self._alone(), self.described(f"commit {commit.version}"):
                 outcome = self._carry_out(commit, draft, bounds)
-        except BaseException as reason:
-            if isinstance(reason, LftjError):
-                reason.span = place_in(draft.program, description, reason.span)
-            if self.manifest.token != commit.token and not self._may_come_true(commit, reason):
-                with suppress(
-                    OSError
-                ):  # they are of no use, and swept away when the path is opened next
-                    remove_files(self.executor.path, commit.files())
+        except LftjError as reason:
+            reason.span = place_in(draft.program, description, reason.span)
             raise
         if not outcome.happened:
             draft.discard()
@@ -158,6 +156,17 @@ class Store:
         if outcome.report is not None:
             self.reports.append(outcome.report)
         self._tidy()
+
+    @contextmanager
+    def _undone(self, commit: Commit) -> Iterator[None]:
+        """Leave nothing of a commit that ended in an error, unless it may come true."""
+        try:
+            yield
+        except BaseException as reason:
+            if self.manifest.token != commit.token and not self._may_come_true(commit, reason):
+                with suppress(OSError):  # they are swept away when the path is opened next
+                    remove_files(self.executor.path, commit.files())
+            raise
 
     def _may_come_true(self, commit: Commit, reason: BaseException) -> bool:
         """Tell whether a manifest of a commit that failed may be made yet: a store of objects was

@@ -9,6 +9,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,12 @@ class InlineExecutor:
         self.descriptions: list[str] = []
         self._memories: list[Any] = [None] * workers
         self._turn = 0
+
+    def divided(self, partitions: int) -> InlineExecutor:
+        """The same workers with another number of parts."""
+        found = copy(self)
+        found.partitions = partitions
+        return found
 
     @contextmanager
     def described(self, text: str) -> Iterator[None]:

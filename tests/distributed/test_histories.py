@@ -58,9 +58,12 @@ def between(pair: Pair, executor: InlineExecutor, what: str) -> None:
             pair.workspace.compact()
         case "rebalance":
             pair.workspace.rebalance()
+        case "repartition":
+            pair.workspace.repartition(pair.workspace._backend.executor.partitions % 4 + 1)
         case "forget":
-            executor.forget()
+            pair.workspace._backend.executor.forget()
         case "reopen":
+            executor = pair.workspace._backend.executor
             tuning = pair.workspace._backend.present.settings.tuning
             pair.workspace.close()
             pair.workspace = lftj.connect(executor=executor, tuning=tuning)
@@ -87,7 +90,11 @@ def test_oracle_lost_workers_and_reopened_paths_change_nothing(
             between(
                 pair,
                 executor,
-                data.draw(st.sampled_from(["nothing", "forget", "reopen", "compact", "verify"])),
+                data.draw(
+                    st.sampled_from(
+                        ["nothing", "forget", "reopen", "compact", "verify", "repartition"]
+                    )
+                ),
             )
             pair.step(step)
         pair.workspace.close()

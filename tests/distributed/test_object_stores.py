@@ -186,6 +186,26 @@ def test_parts_are_opened_from_objects(server: dict[str, str], machine: Any) -> 
             assert figures["read"] < 20
 
 
+def test_another_number_of_parts(server: dict[str, str], machine: Any) -> None:
+    single, address = begun(lftj.connect()), machine(server)
+    with begun(opened(address, partitions=3)) as workspace:
+        for number, (came, gone) in enumerate(history(4, 9)):
+            if number % 3 == 2:
+                past, before = workspace.snapshot(), sorted(single["reach"].fetchall())
+                assert workspace.repartition((5, 2, 4)[number // 3])
+                require_equal(workspace, single)
+            change(single, came, gone)
+            change(workspace, came, gone)
+            require_equal(workspace, single)
+        assert sorted(past["reach"].fetchall()) == before
+        workspace.compact()
+        assert not workspace.verify()
+    with opened(machine(server), partitions=4) as workspace:  # a machine that knows nothing
+        change(single, [(1, 8, "s")])
+        change(workspace, [(1, 8, "s")])
+        require_equal(workspace, single)
+
+
 def test_of_two_drivers_one_makes_each_version(server: dict[str, str], machine: Any) -> None:
     one = begun(opened(machine(server)))
     for number in range(3):

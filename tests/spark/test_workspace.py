@@ -35,6 +35,20 @@ def test_views_of_parquet_are_those_of_one_process(big: lftj.Workspace) -> None:
     assert rows_of(big) == expected(edges())
 
 
+def test_another_number_of_parts(spark: Any, tmp_path: Path) -> None:
+    rows = edges()
+    with made(open_path(spark, tmp_path), rows[:100]) as workspace:
+        past = workspace.snapshot()
+        assert workspace.repartition(5)
+        assert rows_of(workspace) == expected(rows[:100])
+        workspace.load("e", rows[100:])
+        assert rows_of(workspace) == expected(rows)
+        assert rows_of(past) == expected(rows[:100])
+        assert sorted(map(tuple, past["reach"].to_spark().collect())) == rows_of(past)["reach"]
+    with open_path(spark, tmp_path, 5) as workspace:
+        assert not workspace.verify()
+
+
 def test_timestamps_of_spark_are_instants_in_utc(spark: Any, tmp_path: Path) -> None:
     """In a session of another zone, too; cast to one without a zone they are as shown."""
     zone = spark.conf.get("spark.sql.session.timeZone")

@@ -72,15 +72,16 @@ class PartTask(OnPart):
     """The last of these steps of one commit, in one part.
 
     What each of the steps brings is in its delivery (`files.deliveries`), of which the part reads
-    its own. `afresh`: the program is another one, so everything is derived anew. `oldest`: the
-    first version from which parts can be brought forward. `elastic`: how much of a full evaluation
-    an update may cost.
+    its own. `afresh`: the program is another one, so everything is derived anew; `emptied`: from
+    nothing, as all rows are brought. `oldest`: the first version from which parts can be brought
+    forward. `elastic`: how much of a full evaluation an update may cost.
     """
 
     token: str
     version: int
     steps: tuple[Step, ...]
     afresh: bool = False
+    emptied: bool = False
     oldest: int = 0
     elastic: float = 0.2
 

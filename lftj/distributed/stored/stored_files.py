@@ -154,9 +154,9 @@ def state_files(path: Path) -> set[str]:
     return store_of(path).names(path / STATE)
 
 
-def sweep_compacted(path: Path, kept: Set[str], version: int) -> None:
+def sweep_compacted(path: Path, kept: Set[str], manifest: Manifest) -> None:
     """Remove the records up to a version but those `kept`, by their files, where there is one of
-    the same part, and then all that no record needs. As `sweep_shared`.
+    the same part or no such part any more, and then all that no record needs. As `sweep_shared`.
     """
     folder = path / STATE
     with nobody_storing(path, _PATIENCE) as alone:
@@ -165,7 +165,8 @@ def sweep_compacted(path: Path, kept: Set[str], version: int) -> None:
         stale = [
             folder / name.file
             for name in found
-            if name.part in parts and name.version <= version and name.file not in kept
+            if (name.part in parts and name.version <= manifest.version and name.file not in kept)
+            or name.part >= manifest.parts
         ]
         store_of(folder).remove(stale)
         owners = {*(name.owner for name in found), *_SHARED}
@@ -211,10 +212,9 @@ def sweep_states(path: Path, manifest: Manifest) -> None:
     Marks of who died with a part stay: the driver may have died of the same, and be started again.
     """
     folder = path / STATE
+    found = records(folder)
     true = [
-        name
-        for name in records(folder)
-        if manifest.has_done(name.version, name.token, name.part, name.steps)
+        name for name in found if manifest.has_done(name.version, name.token, name.part, name.steps)
     ]
     kept = {name.part: name for name in reversed(true)}.values()
     named, store = _named(folder, kept), store_of(folder)
@@ -223,6 +223,7 @@ def sweep_states(path: Path, manifest: Manifest) -> None:
             file.unlink(missing_ok=True)
     if store.shared or not named.issuperset(name.file for name in kept):
         return
-    store.remove([folder / name.file for name in records(folder) if name.file not in named])
-    owners = [*(f"part{part}" for part in range(manifest.parts)), *_SHARED]
+    store.remove([folder / name.file for name in found if name.file not in named])
+    parts = {*range(manifest.parts), *(name.part for name in found)}
+    owners = [*(f"part{part}" for part in parts), *_SHARED]
     _sweep_objects(folder, owners, named)

@@ -51,6 +51,10 @@ class _Run(Holding[PartTask]):
     def afresh(self) -> bool:
         return self.task.afresh
 
+    @property
+    def emptied(self) -> bool:
+        return self.task.emptied
+
     def in_the_middle(self, kept: Kept) -> bool:
         return kept.advance is not None and kept.advance.token == self.task.token
 

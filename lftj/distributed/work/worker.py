@@ -137,6 +137,11 @@ class Holding(Generic[Task]):
         """True when everything is to be derived anew, since the program is another one."""
         return False
 
+    @property
+    def emptied(self) -> bool:
+        """True when all rows are brought, and none is there before."""
+        return False
+
     def require_last(self) -> None:
         """Raise DistributedError (E406) where the task's driver is not the last one, or went on
         without the task.
@@ -208,8 +213,9 @@ class Holding(Generic[Task]):
             state = kept.advance.finished()
         if self.afresh:
             self.origin = "built"
-            log = self._manifest.base_log()
-            known = {} if state is None or state.token != token else state.own_rows()
+            log = {} if self.emptied else self._manifest.base_log()
+            same = state is not None and state.token == token and not self.emptied
+            known = state.own_rows() if state is not None and same else {}
             return self._loaded(
                 log, f"{self.key[0]} under {self.task.program_name} at {token}", known
             )

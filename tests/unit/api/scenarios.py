@@ -346,6 +346,7 @@ class Scenarios:
         assert ws.verify() == []
         ws.compact()
         ws.rebalance()
+        ws.repartition(2)
         assert ws.verify() == []
 
     def test_limits_stop_a_commit_that_then_has_not_been(self, ws: lftj.Workspace) -> None:

@@ -103,6 +103,7 @@ WORKSPACE: dict[str, Callable[[lftj.Workspace], object]] = {
     "backup": lambda ws: ws.backup("copy.lftj"),
     "prepare": lambda ws: ws.prepare(),
     "rebalance": lambda ws: ws.rebalance(),
+    "repartition": lambda ws: ws.repartition(2),
     "snapshot": lambda ws: ws.snapshot(),
     "query": lambda ws: ws.query("edge(x, _)").fetchall(),
     "prepare_query": lambda ws: ws.prepare_query("edge(?, y)")(1).fetchall(),

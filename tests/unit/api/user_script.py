@@ -97,6 +97,7 @@ result.write_facts(folder / "r.facts")
 answer: lftj.Result = ws.query(reach(2, y))
 again: lftj.Result = ws.query("reach(2, y)")
 ws.prepare()
+moved: bool = ws.repartition(4)
 ask = ws.prepare_query(reach(lftj.parameter, y))
 known: list[tuple[object, ...]] = sorted(ask(2).fetchall()) + ws.query("reach(?, y)", 3).fetchall()
 columns: tuple[str, ...] = answer.columns
