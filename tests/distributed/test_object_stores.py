@@ -15,15 +15,15 @@ from typing import Any
 import pytest
 
 import lftj
+from bench.partition.between import BUSY, DONE_BUSY, LATE, LOST, PASS, Between, between
+from bench.partition.seaweed import BUCKET, options, seaweed
 from lftj.distributed.files import manifest, manifest_files, runs
 from lftj.distributed.files.manifest import Manifest
 from lftj.distributed.objects import object_store
 from lftj.distributed.objects.file_store import FileStore, store_of
 from lftj.distributed.objects.mounts import mount, unmount
 from lftj.partition.address import CACHE, Address
-from tests.distributed.faulty import BUSY, DONE_BUSY, LATE, LOST, PASS, Between, between
 from tests.distributed.inline import InlineExecutor, require_equal
-from tests.distributed.seaweed import BUCKET, options, seaweed
 
 RULES = """
   .decl triangles(x: number, n: number)
