@@ -22,6 +22,7 @@ from bench.plot import draw
 from bench.registry import NAMES, run
 
 STUDIES = {
+    "campaign": "commits on Spark while everything goes wrong",
     "ablation": "what gates lose without strategies",
     "code_lines": "how large each room is",
     "histories": "what kinds of change cost",

@@ -160,9 +160,11 @@ BARS: dict[str, dict[str, Bar]] = {
         "machine_memory": Bar("at most", 1.2, "inform"),
         "row_payload": Bar("at most", 10_000, unit="bytes"),
         "row_payload_growth": Bar("at most", 1.5),
-        "state_after": Bar("at most", 2),
-        "state_compacted": Bar("at most", 1.5),
+        "state_after_10000": Bar("at most", 1.5),
         "manifest_bytes_per_commit": Bar("at most", 2000, unit="bytes"),
+        "manifest_growth": Bar("at most", 1.2),
+        "cluster_overhead": Bar("at most", 2),
+        "objects_vs_folder": Bar("at most", 3),
     },
     "answers": {
         "wrong": Bar("exactly", 0, unit="answers"),

@@ -25,8 +25,10 @@ PARTS: tuple[tuple[str, tuple[str, ...]], ...] = (
         ("spark_overhead", "spark_commit_s", "shipped_per_change", "untouched_parts_read"),
     ),
     ("payloads", ("payload_growth", "row_payload", "row_payload_growth")),
-    ("small_commits", ("state_after", "state_compacted", "manifest_bytes_per_commit")),
+    ("small_commits", ("state_after_10000", "manifest_bytes_per_commit", "manifest_growth")),
     ("standalone", ("opened_again", "after_rest", "part_copies", "machine_memory")),
+    ("overhead", ("cluster_overhead",)),
+    ("on_objects", ("objects_vs_folder",)),
     ("driver_memory", ("driver_memory_growth",)),
 )
 

@@ -1,5 +1,5 @@
-"""Files below a path after many commits of one edge, and bytes of the manifest that each of them
-writes. Tasks run one after the other in this process; what they write is the same on Spark.
+"""Stored parts after many commits of one edge, and bytes of the manifest that each of them writes,
+by hundreds. Tasks run one after the other in this process; what they write is the same on Spark.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ from lftj.distributed.stored.checkpoints import at_once
 from lftj.distributed.work.worker import forget
 
 PARTS = 8
-SIZES = {"s": (5_000, 60), "m": (50_000, 300), "l": (50_000, 3_000)}
+SIZES = {"s": (5_000, 200), "m": (50_000, 1_000), "l": (50_000, 10_000)}
 """Edges, and commits."""
+HUNDRED = 100
 RULES = """
 .decl edge(x: number, y: number)
 .decl triangles(x: number, n: number)
@@ -67,23 +68,18 @@ def _state(path: Path) -> int:
 
 
 def _after(edges: Edges, more: Edges) -> dict[str, Any]:
-    """State after each commit of the last half and after a compaction, bytes of manifests of the
-    last half, and the view.
+    """State after each commit of the last hundred, bytes of manifests of each commit, and the
+    view.
     """
-    manifests, states = dict[int, int](), list[int]()
+    manifests, states = list[int](), list[int]()
     with _opened(edges) as (workspace, path):
-        for edge in more:
+        for number, edge in enumerate(more):
             _insert(workspace, [edge])
-            last = next(epochs(path))
-            manifests[last] = epoch_file(path, last).stat().st_size
-            states.append(_state(path))
-        workspace.compact()
-        return {
-            "states": states[len(states) // 2 :],
-            "compacted": _state(path),
-            "manifests": list(manifests.values())[len(manifests) // 2 :],
-            "view": sorted(workspace["triangles"].fetchall()),
-        }
+            manifests.append(epoch_file(path, next(epochs(path))).stat().st_size)
+            if number >= len(more) - HUNDRED:
+                states.append(_state(path))
+        view = sorted(workspace["triangles"].fetchall())
+    return {"states": states, "manifests": manifests, "view": view}
 
 
 def _fresh(edges: Edges, more: Edges) -> dict[str, Any]:
@@ -95,14 +91,17 @@ def _fresh(edges: Edges, more: Edges) -> dict[str, Any]:
 
 
 def measure(report: Report, data: Path | None) -> None:
-    """Fill in `state_after`, `state_compacted` and `manifest_bytes_per_commit`."""
+    """Fill in `state_after_10000`, `manifest_bytes_per_commit` and `manifest_growth`."""
     count, commits = SIZES[report.size]
     drawn = np.random.default_rng(1).integers(0, count // 2, (count + commits, 2))
     rows = [(int(x), int(y)) for x, y in drawn]
     many, one = _after(rows[:count], rows[count:]), _fresh(rows[:count], rows[count:])
-    require_equal("state_after", many["view"], one["view"])
-    report.add("state_after", float(np.mean(many["states"])) / one["state"])
-    report.add("state_compacted", many["compacted"] / one["state"])
-    report.add("manifest_bytes_per_commit", float(np.mean(many["manifests"])))
+    require_equal("state_after_10000", many["view"], one["view"])
+    hundreds = np.array(many["manifests"]).reshape(-1, HUNDRED).mean(axis=1)
+    report.add("state_after_10000", float(np.mean(many["states"])) / one["state"])
+    report.add("manifest_bytes_per_commit", float(hundreds.max()))
+    report.add("manifest_growth", float(hundreds.max() / hundreds[0]))
     largest = max(many["states"]) / one["state"]
-    report.note(figure="state_after", commits=commits, largest=largest, fresh=one["state"])
+    shown = hundreds[:: max(1, len(hundreds) // 10)].round().astype(int).tolist()
+    report.note(figure="state_after_10000", commits=commits, largest=largest, fresh=one["state"])
+    report.note(figure="manifest_bytes_per_commit", hundreds=shown)

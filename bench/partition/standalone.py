@@ -37,14 +37,30 @@ RULES = """
 .decl triangles(x: number, n: number)
 triangles(x, count()) :- edge(x, y), edge(y, z), edge(x, z).
 """
-Kept = tuple[int, list[int], int]
+Kept = tuple[int, list[int], int, int]
 
 
 def kept(path: str) -> Kept:
-    """In a worker: its process, the parts of a path that it keeps, and the bytes of their pages."""
+    """In a worker: its process, the parts of a path that it keeps, the bytes of their pages, and
+    those that the machine has for them: of what several processes share each has its share.
+    """
     found = worker._worker
     parts = [part for where, part in found.parts if where == path]
-    return os.getpid(), parts, found.host.arena.bytes_in_use
+    arena = found.host.arena
+    return os.getpid(), parts, arena.bytes_in_use, _resident(arena.memory)
+
+
+def _resident(memory: Any) -> int:
+    """Bytes of a range of this process that are in memory, what is shared by its share."""
+    first, found, inside = int(memory.ctypes.data), 0, False
+    for line in Path("/proc/self/smaps").read_text().splitlines():
+        name, *rest = line.split()
+        if "-" in name and not name.endswith(":"):
+            low, high = (int(end, 16) for end in name.split("-"))
+            inside = low < first + memory.nbytes and high > first
+        elif inside and name == "Pss:":
+            found += 1024 * int(rest[0])
+    return found
 
 
 def _commit(workspaces: Sequence[Any], edge: tuple[int, int]) -> tuple[int, float]:
@@ -84,32 +100,38 @@ def drive(master: str, folder: Path, size: str) -> dict[str, Any]:
         "opened_again": sum(opened for opened, _ in found),
         "opened_after_rest": rested[0],
         "after_rest": rested[1] / statistics.median(seconds for _, seconds in found),
-        "part_copies": sum(len(parts) for _, parts, _ in workers) / PARTS,
+        "part_copies": sum(len(parts) for _, parts, *_ in workers) / PARTS,
         "machine_memory": _of_a_machine(workers, hosts, str(single.path)),
-        "pages": [size for _, _, size in workers],
+        "pages": [pages for _, _, pages, _ in workers],
+        "resident": [resident for *_, resident in workers],
         "commit_s": statistics.median(seconds for _, seconds in found),
     }
 
 
 def _of_a_machine(workers: Sequence[Kept], hosts: Sequence[str], path: str) -> float:
-    """Bytes of the pages of the workers of the first machine, over those of one process that has
-    the same parts: of this one, once it forgot the others.
+    """Memory for the pages of the workers of the first machine, over what one process needs that
+    has the same parts: this one, once it forgot the others.
     """
     own = {part for part, host in enumerate(hosts) if host == hosts[0]}
-    there = sum(size for _, parts, size in workers if own.issuperset(parts))
+    there = [each for each in workers if own.issuperset(each[1])]
     for part in set(range(PARTS)) - own:
         worker.forget((path, part))
     gc.collect()
-    return there / kept(path)[2]
+    return sum(resident for *_, resident in there) / kept(path)[3]
+
+
+def driven(module: str, master: str, folder: Path, *words: str) -> dict[str, Any]:
+    """What the driver of a module finds on a cluster."""
+    environment = {**os.environ, "JAVA_HOME": str(find_java({"PATH": ""}).home)}
+    command = [sys.executable, "-m", module, master, str(folder), *words]
+    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True)
+    return json.loads(done.stdout.splitlines()[-1])
 
 
 def measure(report: Report, data: Path | None) -> None:
     """Fill in `opened_again`, `after_rest`, `part_copies` and `machine_memory`."""
-    environment = {**os.environ, "JAVA_HOME": str(find_java({"PATH": ""}).home)}
     with TemporaryDirectory() as folder, cluster(Path(folder), CORES) as master:
-        command = [sys.executable, "-m", "bench.partition.standalone", master, folder, report.size]
-        done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True)
-    found = json.loads(done.stdout.splitlines()[-1])
+        found = driven("bench.partition.standalone", master, Path(folder), report.size)
     for name in FIGURES:
         report.add(name, found[name])
     report.note(figure="machine_memory", **found)
