@@ -23,6 +23,8 @@ _COMMITS = 4
 
 Rows = Callable[[Feed], Delta]
 """Reads what came for a feed."""
+Share = Callable[[Feed, Delta], RelationVersion | None]
+"""The relation of these rows, where other processes of the machine have its pages, too."""
 
 
 @dataclass
@@ -39,6 +41,7 @@ class Host:
     whole: OrderedDict[
         str, dict[tuple[str, int], tuple[RelationVersion, RelationVersion, Delta]]
     ] = field(default_factory=OrderedDict)
+    share: Share | None = None
     strings: dict[str, StoredStrings] = field(default_factory=dict)
     """Strings of the dictionary on disk, by path."""
     _empty: dict[RelationSchema, RelationVersion] = field(default_factory=dict)
@@ -107,10 +110,16 @@ class Host:
             )
         elif delta.erased:
             delta = Delta(delta.inserts, [column[:0] for column in delta.erases])
-        version = old.apply(delta)
+        version = self._shared(feed, old, delta) or old.apply(delta)
         if feed.cut == ALL:
             self.whole.setdefault(commit, {})[key] = (old, version, delta)
             self.whole.move_to_end(commit)
             while len(self.whole) > _COMMITS:
                 self.whole.popitem(last=False)
         return version, delta
+
+    def _shared(self, feed: Feed, old: RelationVersion, delta: Delta) -> RelationVersion | None:
+        """A relation that all parts have whole, and that is new, where it can be shared."""
+        if feed.cut != ALL or old.count or self.share is None:
+            return None
+        return self.share(feed, delta)

@@ -13,11 +13,12 @@ import logging
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from hashlib import blake2b
 from typing import Generic, TypeVar
 
 from lftj.distributed.files.deliveries import Log
-from lftj.distributed.files.entry import read_entries
+from lftj.distributed.files.entry import files_of, read_entries
 from lftj.distributed.files.manifest import (
     ROWS,
     Manifest,
@@ -34,6 +35,7 @@ from lftj.distributed.parts.host import Host, Rows
 from lftj.distributed.parts.part import Advance, PartState
 from lftj.distributed.parts.task import OnPart
 from lftj.distributed.stored.checkpoints import Checkpoints
+from lftj.distributed.stored.shared_relations import can_share, shared_relation
 from lftj.distributed.stored.stored_files import set_aside
 from lftj.engine.calls import in_time, while_reading
 from lftj.errors import LftjError
@@ -183,7 +185,8 @@ class Holding(Generic[Task]):
         return False
 
     def rows(self, log: Log) -> Rows:
-        """Reads what entries hold for a feed."""
+        """Reads what entries hold for a feed. From now on the host shares relations of these."""
+        self.host.share = partial(self._shared, log)
 
         def rows(feed: Feed) -> Delta:
             entries = log.get(feed.relation, ())
@@ -200,6 +203,17 @@ class Holding(Generic[Task]):
             return delta
 
         return rows
+
+    def _shared(self, log: Log, feed: Feed, delta: Delta) -> RelationVersion | None:
+        """A relation with the pages that other workers of the machine map, too: of the same files
+        of rows.
+        """
+        if not can_share(feed.schema, delta):
+            return None
+        files = sorted(files_of(log.get(feed.relation, ())))
+        name = blake2b(repr((feed.schema, files)).encode(), digest_size=12).hexdigest()
+        pages = self.worker.checkpoints.pages(self.key[0])
+        return shared_relation(self.task.folder, name, feed.schema, delta, self.host.arena, pages)
 
     # ── the part as it was ────────────────────────────────────────────────────────────────────────
     def _base(self, kept: Kept | None) -> PartState:

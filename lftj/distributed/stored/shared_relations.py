@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Relations that all parts have whole, of which the workers of a machine have the pages once.
+
+The first worker that needs one writes its pages to a file, and all map that file, the first one as
+well: it makes them in an arena of its own, whose memory goes when they are written. The system then
+has them once, and workers copy the few pages that commits change. Which file that is follows from
+the files of the rows that the relation was made of. Codes of strings differ from worker to worker:
+relations with strings are made by each.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from lftj.distributed.stored.stored_part import WHOLE
+from lftj.distributed.stored.storing import storing
+from lftj.frames import whole_file
+from lftj.program import RelationSchema
+from lftj.scantree import WIDE, Arena, lock_file
+from lftj.storage import Delta, RelationVersion
+from lftj.storage.durable import (
+    NOT_TO_BE_HAD,
+    OpenedTrees,
+    StoredPages,
+    StoredTrees,
+    relation_data,
+    relation_of,
+    sealed,
+    segment_data,
+    segment_of,
+    stored_format,
+    unsealed,
+)
+
+LEAST = 1 << 14
+"""Rows from which on a relation is shared: of fewer, a file costs more than their pages."""
+
+
+def can_share(schema: RelationSchema, delta: Delta) -> bool:
+    """Tell whether workers have the same codes for these rows, and there are enough of them."""
+    return len(delta) >= LEAST and all(type.name != "str" for _, type in schema.columns)
+
+
+def shared_relation(
+    path: Path, name: str, schema: RelationSchema, delta: Delta, arena: Arena, pages: StoredPages
+) -> RelationVersion | None:
+    """The relation of these rows, over pages that all workers of the machine map; None where that
+    cannot be. `name`: what follows from the rows, and no others have.
+    """
+    record = pages.folder / f"{WHOLE}.{name}.shared"
+    with suppress(MemoryError, *NOT_TO_BE_HAD), storing(path) as open_:
+        if not open_:
+            return None
+        pages.folder.mkdir(exist_ok=True)
+        with _one_at_a_time(record.with_suffix(".lock")):
+            with suppress(*NOT_TO_BE_HAD):
+                return _opened(record, schema, arena, pages)
+            _write(record, schema, delta)
+            return _opened(record, schema, arena, pages)
+    return None
+
+
+@contextmanager
+def _one_at_a_time(file: Path) -> Iterator[None]:
+    """Hold a lock, which the system gives back when its holder dies."""
+    lock = os.open(file, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        lock_file(lock, wait=True)
+        yield
+    finally:
+        os.close(lock)
+
+
+def _write(record: Path, schema: RelationSchema, delta: Delta) -> None:
+    """Make the relation far from all others, and write its pages, then what says where they are."""
+    arena, trees = Arena(WIDE), StoredTrees()
+    made = RelationVersion.empty(schema, arena).apply(delta)
+    data = relation_data(made, trees, shared=True)
+    pages = StoredPages(arena, record.parent)
+    pages.append(WHOLE, trees.roots(shared=True))
+    found: dict[str, Any] = {
+        "format": stored_format("distributed"),
+        "relation": data,
+        "trees": trees.written(),
+    }
+    segments = pages.needed(tree[0] for tree in found["trees"])
+    found["segments"] = [segment_data(segment) for segment in segments]
+    with whole_file(record) as sink:
+        sink.write(sealed(found))
+
+
+def _opened(
+    record: Path, schema: RelationSchema, arena: Arena, pages: StoredPages
+) -> RelationVersion:
+    """The relation of a record. Raises one of `NOT_TO_BE_HAD`."""
+    found = unsealed(record.read_bytes())
+    if found["format"] != stored_format("distributed"):
+        raise ValueError("another format")
+    segments = list(map(segment_of, found["segments"]))
+    new = sum(segment.words for segment in segments if segment.name not in arena.mapped)
+    opened = pages.opened(segments, [tree[0] for tree in found["trees"]])
+    pages.full[WHOLE] = pages.full.get(WHOLE, 0) + new
+    return relation_of(found["relation"], schema, OpenedTrees(arena, found["trees"], opened))

@@ -1,0 +1,87 @@
+"""Relations that all parts have whole: the workers of a machine map one file of their pages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lftj
+from lftj.distributed.stored import shared_relations
+from tests.distributed.inline import InlineExecutor, require_equal
+from tests.distributed.stored import RULES, graph, opened
+
+PARTS, WORKERS = 4, 2
+
+
+@pytest.fixture(autouse=True)
+def few_rows_are_shared(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shared_relations, "LEAST", 1)
+
+
+def segments(path: Path) -> set[str]:
+    """The files of pages that no single part has."""
+    return {file.name for file in (path / "state").glob("whole-*") if file.suffix != ".sums"}
+
+
+def mapped(executor: Any) -> list[set[str]]:
+    """Of these, what each worker maps."""
+    found = [memory.host.arena.mapped for memory in executor._memories]
+    return [{name for name in names if name.startswith("whole-")} for names in found]
+
+
+def change(*workspaces: Any) -> None:
+    for number in range(12):
+        for workspace in workspaces:
+            with workspace.transaction() as tx:
+                tx.insert("e", [(number, 59 - number), (60 + number, number)])
+                tx.delete("e", [(number, 7)])
+
+
+@pytest.mark.parametrize("name", ["triangles", "negation", "a projection"])
+def test_workers_map_one_file(tmp_path: Path, name: str) -> None:
+    executor = InlineExecutor(tmp_path, PARTS, WORKERS)
+    many = opened(executor, RULES[name], graph())
+    one = lftj.connect()
+    one.relation("e", {"x": int, "y": int})
+    one.load("e", graph())
+    one.add_rules(RULES[name])
+    first, second = mapped(executor)
+    assert first
+    assert first == second
+    require_equal(many, one)
+    change(many, one)
+    require_equal(many, one)
+    executor.forget()  # from now on as they were stored
+    change(many, one)
+    require_equal(many, one)
+    assert many.verify() == []
+    many.compact()
+    change(many, one)
+    require_equal(many, one)
+
+
+def test_a_file_that_is_gone_is_made_again(tmp_path: Path) -> None:
+    executor = InlineExecutor(tmp_path, PARTS, WORKERS)
+    many = opened(executor, RULES["triangles"], graph())
+    before = mapped(executor)[0]
+    for name in segments(tmp_path):
+        (tmp_path / "state" / name).unlink()
+    many.add_rules(".decl w(x: number) w(x) :- e(x, y), e(y, x).")  # derives all views anew
+    one = opened(InlineExecutor(tmp_path / "other", 1), RULES["triangles"], graph())
+    assert sorted(many["v"]) == sorted(one["v"])
+    first, second = mapped(executor)
+    assert first - before
+    assert first - before == second - before
+
+
+def test_strings_have_other_codes_in_each_worker(tmp_path: Path) -> None:
+    executor = InlineExecutor(tmp_path, PARTS, WORKERS)
+    many, one = lftj.connect(executor=executor), lftj.connect()  # type: ignore[arg-type]
+    for workspace in (many, one):
+        workspace.relation("e", {"x": str, "y": str})
+        workspace.load("e", [(f"s{x}", f"s{y}") for x, y in graph()])
+        workspace.add_rules(".decl v(x: symbol, n: number) v(x, count()) :- e(x, y), e(y, z).")
+    require_equal(many, one)
+    assert not list((tmp_path / "state").glob("*.shared"))
