@@ -17,6 +17,7 @@ from typing import TypeVar
 
 from lftj.errors import DeclarationError, Span, UnknownNameError
 from lftj.errors.nearest import closest
+from lftj.functions import FUNCTORS
 from lftj.functions.aggregates import AGGREGATES
 from lftj.program.alteration import Alteration, call_between
 from lftj.program.defaults import default_term, filled
@@ -303,6 +304,10 @@ class Catalog:
         """
         name, known = signature.name, self.functions.get(signature.name)
         self._require_free(name, "a function")
+        if name in FUNCTORS:  # `least`, which `min` of texts is in rules as they are evaluated
+            raise DeclarationError(
+                f"`{name}` is a name of the engine's own", hint="give the function another name"
+            )
         if name in self.relations:
             raise DeclarationError(
                 f"`{name}` is a relation already", hint="give the function another name"

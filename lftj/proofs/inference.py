@@ -260,7 +260,7 @@ class _RuleKinds:
             for kind, slot in zip(user.arguments, slots, strict=True):
                 if kind is not None:
                     slot.take(kind)
-            return Slot(user.result)
+            return Slot(user.result and user.result.wide())
         result = Slot(_RESULTS.get(functor))
         given = _ARGUMENTS.get(functor, ())
         for number, slot in enumerate(slots if given else []):

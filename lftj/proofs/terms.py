@@ -38,6 +38,8 @@ def value_of(term: tree.Term, env: Env) -> Value:
 
 
 def _of_user(call: UserCall, values: list[Value]) -> Value:
+    if None in values:
+        return None
     try:
         return call.function(*values)
     except Exception as problem:

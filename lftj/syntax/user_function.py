@@ -79,7 +79,7 @@ class UserFunction:
         result = self.result_type or hints.get("return")
         _require_types(self.function, name, list(types), result)
         arguments, gives = tuple(map(type_of_python, types)), type_of_python(result)
-        _require_values(name, arguments, gives)
+        _require_values(name, arguments)
         for field, value in (
             ("name", name),
             ("argument_types", arguments),
@@ -170,8 +170,8 @@ def _require_types(
     )
 
 
-def _require_values(name: str, arguments: tuple[Type, ...], result: Type) -> None:
-    """Raise DeclarationError (E160) for a function of NULL, or one that gives NULL."""
+def _require_values(name: str, arguments: tuple[Type, ...]) -> None:
+    """Raise DeclarationError (E160) for a function of NULL."""
     number = next((at for at, each in enumerate(arguments, 1) if each.optional), None)
     if number is not None:
         raise DeclarationError(
@@ -179,11 +179,6 @@ def _require_values(name: str, arguments: tuple[Type, ...], result: Type) -> Non
             "not called where an argument is NULL: there its result is NULL",
             hint=f"declare it {arguments[number - 1].required}, and say what stands for NULL in "
             f"rules: {name}(coalesce(x, …)), or coalesce({name}(x), …)",
-        )
-    if result.optional:
-        raise DeclarationError(
-            f"function `{name}` gives {result}, but the result of values is a value",
-            hint=f"let it give a {result.required} that stands for none, and let rules test for it",
         )
 
 

@@ -25,6 +25,8 @@ c(y, count()) :- p(x), y = slug(x), !n(strlen(y)).
 .decl r(x: number)
 r(x) :- n(x).
 r(y) :- r(x), y = half(x), y > 0.
+.decl h(x: number, y: number?)
+h(x, half(x)) :- n(x).
 """
 
 
@@ -34,10 +36,10 @@ def slug(text: str) -> str:
     return text.lower()
 
 
-def half(number: int) -> int:
-    """Half of a number."""
+def half(number: int) -> int | None:
+    """Half of a number, which 3 has not."""
     CALLS.append(number)
-    return number // 2
+    return None if number == 3 else number // 2
 
 
 FUNCTIONS = [lftj.UserFunction(slug), lftj.UserFunction(half)]
@@ -60,7 +62,7 @@ def begun(path: Path, **options: Any) -> lftj.Workspace:
 
 
 def rows(workspace: Any) -> dict[str, list[tuple[Any, ...]]]:
-    return {name: sorted(workspace[name].fetchall()) for name in "pnqcr"}
+    return {name: sorted(workspace[name].fetchall()) for name in "pnqcrh"}
 
 
 @pytest.mark.parametrize("way", ["log", "pages", "large", "read", "backup", "another version"])

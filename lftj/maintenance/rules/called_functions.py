@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from lftj.errors import DurableError, LftjError, LimitError, UserFunctionError
 from lftj.frames.arrow_columns import code_arrow
-from lftj.frames.frame import Target
+from lftj.frames.frame import CodedColumn, Target, with_null_codes
 from lftj.frames.out import decode_column, to_values
 from lftj.frames.python_columns import code_values
 from lftj.join.context import Context
@@ -276,7 +276,7 @@ def _coded(
     try:
         if isinstance(found, np.ndarray):
             found = pa.array(found)
-        coded = code_values(found, target) if isinstance(found, list) else code_arrow(found, target)
+        coded = _code(found, target)
         absent = coded.absent()
         if absent is None:
             return coded.codes
@@ -297,10 +297,16 @@ def _coded(
     )
 
 
+def _code(found: Any, target: Target) -> CodedColumn:
+    """Codes of results, NULL among them where the type has it. Raises LftjError."""
+    coded = code_values(found, target) if isinstance(found, list) else code_arrow(found, target)
+    return with_null_codes(coded, target.place, target.name, target.type)
+
+
 def _fits(value: object, target: Target) -> bool:
     """Test for a value of the type that is wanted."""
     try:
-        return code_values([value], target).absent() is None
+        return _code([value], target).absent() is None
     except LftjError:
         return False
 

@@ -336,7 +336,7 @@ class Expressions(ABC):
         given = tuple(arg for arg in made if arg is not None)
         if len(given) < len(made):
             return None
-        result = self.new_variable("_", user.result_type)
+        result = self.new_variable("_", user.result_type.required)
         self.literals.append(FunctorCall(user.name, given, types, result, user.result_type))
         return Ref(result)
 

@@ -98,7 +98,7 @@ class Inference:
         if name == "as":
             return self._guess_named(call)
         if (user := self._catalog.functions.get(name)) is not None:
-            return Guess(user.result_type, True)
+            return Guess(user.result_type.required, True)
         guesses = [self.guess(arg) for arg in call.args]
         known = functor_of(name, common_type(guesses))
         if known is not None and known.result is not None:
@@ -251,7 +251,7 @@ class Inference:
         if (user := self._catalog.functions.get(name)) is not None:
             for arg, type in zip(args, user.argument_types, strict=False):
                 self._classes.ask(arg, type)
-            return self._classes.new(user.result_type)
+            return self._classes.new(user.result_type.required)
         known = FUNCTORS.get(name)
         if known is not None and name not in _CONVERTED:
             for arg, type in zip(args, known.argument_types(len(args)), strict=False):

@@ -30,6 +30,14 @@ def may_be_null(expression: Expression, absent: Collection[int]) -> bool:
     return is_null(expression)
 
 
+def gives_null(call: FunctorCall, absent: Collection[int]) -> bool:
+    """Test for a call that gives NULL: of a function that may, or where some of the variables
+    `absent` are.
+    """
+    optional = call.result_type is not None and call.result_type.optional
+    return optional or any(may_be_null(arg, absent) for arg in call.args)
+
+
 def needed(expression: Expression, absent: Collection[int]) -> Iterator[Expression]:
     """The variables, and values of `coalesce`, that must be there for a term to have a value, of
     those that may not be.

@@ -15,7 +15,7 @@ from lftj.program.checked import (
     FunctorCall,
 )
 from lftj.program.checks.null_places import Around, Places, others_of
-from lftj.program.checks.null_terms import absent_test, compared, may_be_null, needed
+from lftj.program.checks.null_terms import absent_test, compared, gives_null, may_be_null, needed
 from lftj.program.normal_form import Expression, Filter, Ref, Value
 
 
@@ -82,8 +82,8 @@ class BodyTests:
         found: set[int] = set()
         for literal in self._literals:
             match literal:
-                case FunctorCall(functor, args, result=int() as result) if functor != "range":
-                    if any(may_be_null(arg, null) for arg in args):
+                case FunctorCall(functor, result=int() as result) if functor != "range":
+                    if gives_null(literal, null):
                         found.add(result)
                 case Filter(_, left, right) if literal in self._carriers:
                     variable = self._carriers[literal]

@@ -36,6 +36,7 @@ from lftj.program.checks.null_terms import (
     Terms,
     absent_test,
     every_literal,
+    gives_null,
     may_be_null,
     there,
 )
@@ -73,6 +74,8 @@ def _concerns_null(
             case CheckedAtom(relation=relation):
                 names.add(relation)
             case Filter() as test if absent_test(test) is not None:
+                return True
+            case FunctorCall() as call if gives_null(call, ()):
                 return True
             case CheckedNegation(block=block) | CheckedAggregate(block=block):
                 waiting += block.literals
@@ -306,9 +309,8 @@ class _Rule:
                             if isinstance(one, Ref) and isinstance(other, Apply)
                             if may_be_null(other, found)
                         )
-                    case FunctorCall(args=args, result=int() as result):
-                        if any(may_be_null(arg, found) for arg in args):
-                            found.add(result)
+                    case FunctorCall(result=int() as result) if gives_null(literal, found):
+                        found.add(result)
         return frozenset(found)
 
     # ── heads ─────────────────────────────────────────────────────────────────────────────────────

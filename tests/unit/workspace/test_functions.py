@@ -440,7 +440,7 @@ def test_a_function_may_be_given_with_its_types() -> None:
     assert sorted(ws["b"].fetchall()) == [(2,), (4,)]
 
 
-def test_a_function_takes_and_gives_values_alone() -> None:
+def test_a_function_takes_values_alone() -> None:
     workspace = lftj.connect()
     with pytest.raises(lftj.DeclarationError, match="argument 2 of function `band`") as caught:
 
@@ -449,8 +449,94 @@ def test_a_function_takes_and_gives_values_alone() -> None:
             return f"{low} {high}"
 
     assert "band(coalesce(x, …))" in str(caught.value.hint)
-    with pytest.raises(lftj.DeclarationError, match="gives str"):
 
-        @workspace.function
-        def word(number: int) -> str | None:
-            return None if number else "none"
+
+def half(number: int) -> int | None:
+    """Half of an even number."""
+    return None if number % 2 else number // 2
+
+
+def halves(numbers: Any) -> Any:
+    """The same of an Arrow array."""
+    return pa.array([half(each) for each in numbers.to_pylist()], pa.int64())
+
+
+def listed(numbers: Any) -> Any:
+    """The same of a NumPy array."""
+    return np.array([half(each) for each in numbers.tolist()], dtype=object)
+
+
+OF_NULL = """
+.decl n(x: number) .decl m(x: number?)
+.decl head(x: number?, y: number?)
+head(x, half(x)) :- m(x).
+.decl bound(x: number, y: number)
+bound(x, y) :- n(x), y = half(x).
+.decl given(x: number, y: number)
+given(x, coalesce(half(x), -1)) :- n(x).
+.decl absent(x: number)
+absent(x) :- n(x), is_null(half(x)).
+.decl twice(x: number, y: number?)
+twice(x, half(half(x))) :- n(x).
+.decl grouped(y: number?, n: number, s: number?)
+grouped(half(x), count(), sum(half(x))) :- n(x).
+.decl compared(x: number)
+compared(x) :- n(x), half(x) != 3.
+.decl cycle(x: number?)
+cycle(x) :- n(x).
+cycle(half(x)) :- cycle(x), x > 0.
+"""
+
+
+@pytest.mark.parametrize("columns", [None, "arrow", "numpy"])
+def test_a_function_may_give_null(columns: Any) -> None:
+    functions = {None: half, "arrow": halves, "numpy": listed}
+    workspace = lftj.connect()
+    function = workspace.function(
+        argument_types=(int,), result_type=int | None, columns=columns, name="half"
+    )(functions[columns])
+    workspace.add_rules(OF_NULL)
+    facts: dict[str, list[tuple[Any, ...]]] = {
+        "n": [(n,) for n in range(9)], "m": [(None,), (3,), (4,)],
+    }  # fmt: skip
+    for name, rows in facts.items():
+        workspace.load(name, rows)
+    with workspace.transaction() as tx:
+        tx.delete("n", [(2,)])
+        tx.insert("n", [(12,)])
+    facts["n"] = [(n,) for n in (0, 1, 3, 4, 5, 6, 7, 8, 12)]
+    wanted = evaluate(parse(OF_NULL), facts, functions=of_users([lftj.UserFunction(half)]))
+    for name, rows in wanted.items():
+        assert set(workspace[name].fetchall()) == rows
+        for row in rows if columns is None else ():
+            lftj.check_proof(workspace.explain(name, row), facts, functions=[function])
+
+
+def test_a_function_has_no_name_of_a_functor() -> None:
+    with pytest.raises(lftj.DeclarationError, match="`least` is a name") as caught:
+
+        @lftj.connect().function
+        def least(number: int) -> int:  # pyright: ignore[reportUnusedFunction]
+            return number
+
+    assert caught.value.code == "E160"
+
+
+def test_what_may_be_null_of_a_function_needs_an_optional_column() -> None:
+    workspace = lftj.connect()
+    workspace.function(half)
+    with pytest.raises(lftj.ProgramErrors, match="may be NULL here") as caught:
+        workspace.add_rules(".decl n(x: number) .decl v(y: number) v(half(x)) :- n(x).")
+    assert caught.value.errors[0].code == "E134"
+
+
+def test_the_integer_that_stands_for_null_is_no_result() -> None:
+    workspace = lftj.connect()
+
+    def lowest(number: int) -> int | None:
+        return -(2**63) if number else None
+
+    workspace.function(lowest)
+    workspace.add_rules(".decl n(x: number) .decl v(y: number?) v(lowest(x)) :- n(x).")
+    with pytest.raises(lftj.UserFunctionError, match="gave -9223372036854775808"):
+        workspace.load("n", [(1,)])
