@@ -36,6 +36,14 @@ def may_fail(expression: Expression) -> bool:
     ) or any(map(may_fail, expression.args))
 
 
+def may_have_no_quotient(expression: Expression) -> bool:
+    """Test for a division in an expression by what may be 0."""
+    if not isinstance(expression, Apply):
+        return False
+    quotient = expression.operator in ("/", "%") and may_fail(expression)
+    return quotient or any(map(may_have_no_quotient, expression.args))
+
+
 def comparison_may_fail(test: Filter) -> bool:
     """Test for a comparison with a side that has no value for some operands."""
     return may_fail(test.left) or may_fail(test.right)

@@ -32,6 +32,7 @@ from lftj.program.rewrites.rule_program import (
 from lftj.program.rewrites.surroundings import (
     asked_in_cycle,
     equations_of,
+    guarded,
     imported,
     projected,
     refs,
@@ -49,7 +50,9 @@ def aggregates(program: RuleProgram) -> RuleProgram:
     draft, group = program.copy(), shared(literal)
     needed = imported(program, literal.block, group, current.conjunct)
     asked = asked_in_cycle(draft, needed, literal.block, group, current.conjunct)
-    given = projected(draft, needed, group, current.conjunct) if asked is None else [asked]
+    given = [asked] if asked is not None else guarded(draft, literal, current.conjunct)
+    if not given:
+        given = projected(draft, needed, group, current.conjunct)
     body = (*given, *literal.block.literals)
     term = CheckedHeadAggregate(literal.function, literal.args, literal.type)
     head = (*refs(group), counting(term, program.variables))

@@ -5,16 +5,14 @@ relations of the arguments that occur, one column longer by the result.
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 from lftj.functions import functor_named
 from lftj.program.arithmetic import comparison_may_fail
-from lftj.program.bindings import Variables, bound_by, of_expressions, of_literal, slice_for
+from lftj.program.bindings import bound_by, of_expressions, of_literal, slice_for
 from lftj.program.checked import CheckedAtom, CheckedLiteral, FunctorCall
 from lftj.program.normal_form import Filter, FunctorRule, Ref
 from lftj.program.rewrites.conjunct import Conjunct
 from lftj.program.rewrites.rule_program import Definition, RuleProgram
-from lftj.program.rewrites.surroundings import tests_between
+from lftj.program.rewrites.surroundings import all_but, tests_between
 
 NO_LITERALS = frozenset[CheckedLiteral]()
 
@@ -48,7 +46,7 @@ def _asking(call: FunctorCall, program: RuleProgram, conjunct: Conjunct) -> Conj
     """Literals of the body whose assignments are the arguments that the functor is asked for."""
     wanted = of_expressions(call.args)
     body = (
-        _all_but(program.targets, conjunct, wanted) if functor_named(call.functor).partial else None
+        all_but(program.targets, conjunct, wanted) if functor_named(call.functor).partial else None
     )
     if body is not None:
         return body
@@ -84,26 +82,3 @@ def _with_tests(
     ]
     filters = [each for each in tests_between(bound, conjunct) if each not in known]
     return Conjunct(positive, [], filters)
-
-
-def _all_but(heads: Collection[str], conjunct: Conjunct, wanted: Variables) -> Conjunct | None:
-    """The conjunction without atoms of `heads`, which would close a cycle; None if these are what
-    binds the `wanted` variables.
-    """
-    positive = [
-        each
-        for each in conjunct.positive
-        if not (isinstance(each, CheckedAtom) and each.relation in heads)
-    ]
-    bound = bound_by(positive)
-    if not wanted <= bound:
-        return None
-    positive = [each for each in positive if of_literal(each) <= bound]
-    negated = [
-        each
-        for each in conjunct.negated
-        if of_literal(each) <= bound and each.relation not in heads
-    ]
-    return Conjunct(
-        positive, negated, [each for each in conjunct.filters if of_literal(each) <= bound]
-    )

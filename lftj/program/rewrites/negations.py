@@ -10,7 +10,13 @@ from lftj.program.checked import Block, CheckedAggregate, CheckedAtom, CheckedNe
 from lftj.program.normal_form import QUESTION
 from lftj.program.rewrites.extreme_negation import as_extreme
 from lftj.program.rewrites.rule_program import Body, Current, Definition, RuleProgram
-from lftj.program.rewrites.surroundings import asked_in_cycle, imported, refs, tests_between
+from lftj.program.rewrites.surroundings import (
+    asked_in_cycle,
+    guarded,
+    imported,
+    refs,
+    tests_between,
+)
 
 
 def extreme_negations(program: RuleProgram) -> RuleProgram:
@@ -43,7 +49,8 @@ def negations(program: RuleProgram) -> RuleProgram:
     block, columns, draft = literal.block, refs(shared(literal)), program.copy()
     needed = imported(program, block, shared(literal), current.conjunct)
     asked = asked_in_cycle(draft, needed, block, shared(literal), current.conjunct)
-    given = tuple(needed) if asked is None else (asked,)
+    given = (asked,) if asked is not None else tuple(guarded(draft, literal, current.conjunct))
+    given = given or tuple(needed)
     body = (*given, *block.literals)
     body = (*body, *tests_between(bound_by(body), current.conjunct))
     name = draft.define("not", Definition(columns, waiting=(Body(body),)))

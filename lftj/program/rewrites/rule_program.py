@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from lftj.errors import DeclarationError, Span
 from lftj.functions import functor_named
+from lftj.program.arithmetic import may_have_no_quotient
 from lftj.program.bindings import Variables, bound_by, of_expressions, relations_of, shared
 from lftj.program.checked import (
     Block,
@@ -351,9 +352,30 @@ def _combinations(literals: Iterable[CheckedLiteral]) -> int:
 
 
 def _turn(literal: CheckedLiteral) -> int:
-    if not isinstance(literal, FunctorCall):
-        return 1
-    return 0 if literal.result is None else 2 if functor_named(literal.functor).partial else 1
+    if isinstance(literal, FunctorCall) and literal.result is None:
+        return 0
+    return 2 if fails(literal) else 1
+
+
+def fails(literal: CheckedLiteral) -> bool:
+    """Test for a functor that has no value for some arguments, or an inner body with such a one."""
+    match literal:
+        case FunctorCall(functor, result=int()):
+            return functor_named(functor).partial
+        case CheckedAggregate(args=args, block=block):
+            return any(map(may_have_no_quotient, args)) or any(map(_fails_inside, block.literals))
+        case CheckedNegation(block):
+            return any(map(_fails_inside, block.literals))
+    return False
+
+
+def _fails_inside(literal: CheckedLiteral) -> bool:
+    match literal:
+        case Filter():
+            return may_have_no_quotient(literal.left) or may_have_no_quotient(literal.right)
+        case CheckedDisjunction(branches):
+            return any(_fails_inside(each) for branch in branches for each in branch.literals)
+    return fails(literal)
 
 
 def _is_ready(literal: CheckedLiteral, bound: Variables) -> bool:

@@ -14,13 +14,20 @@ from lftj.program.bindings import (
     of_literal,
     of_literals,
     relations_of,
+    shared,
     slice_for,
 )
-from lftj.program.checked import Block, CheckedAtom, CheckedLiteral
+from lftj.program.checked import (
+    Block,
+    CheckedAggregate,
+    CheckedAtom,
+    CheckedLiteral,
+    CheckedNegation,
+)
 from lftj.program.hidden import ASKED
 from lftj.program.normal_form import Expression, Filter, Ref
 from lftj.program.rewrites.conjunct import Conjunct
-from lftj.program.rewrites.rule_program import Definition, RuleProgram
+from lftj.program.rewrites.rule_program import Definition, RuleProgram, fails
 
 
 def imported(
@@ -44,6 +51,22 @@ def projected(
     kept = refs(of_literals(literals) & wanted)
     name = draft.define_by("in", kept, Conjunct(literals, [], tests))
     return [CheckedAtom(name, kept)]
+
+
+def guarded(
+    draft: RuleProgram, literal: CheckedAggregate | CheckedNegation, conjunct: Conjunct
+) -> list[CheckedLiteral]:
+    """The values that the conjunction asks an inner body for, as a hidden relation, where something
+    in this may have no value: for others nothing is computed. Nothing where none are shared, or the
+    cycle that the rule is in binds them.
+    """
+    group = shared(literal) & conjunct.bound()
+    if not group or not fails(literal):
+        return []
+    around = all_but(draft.cyclic, conjunct, group)
+    if around is None:
+        return []
+    return [CheckedAtom(draft.define_by("in", refs(group), around), refs(group))]
 
 
 def asked_in_cycle(
@@ -70,6 +93,29 @@ def asked_in_cycle(
     tests = tests_between(bound_by(needed), conjunct)
     domain = draft.define_by("in", kept, Conjunct(needed, [], tests))
     return CheckedAtom(draft.define(ASKED, Definition((*kept,), asked_by=domain)), kept)
+
+
+def all_but(heads: Collection[str], conjunct: Conjunct, wanted: Variables) -> Conjunct | None:
+    """The conjunction without atoms of `heads`, which would close a cycle; None if these are what
+    binds the `wanted` variables.
+    """
+    positive = [
+        each
+        for each in conjunct.positive
+        if not (isinstance(each, CheckedAtom) and each.relation in heads)
+    ]
+    bound = bound_by(positive)
+    if not wanted <= bound:
+        return None
+    positive = [each for each in positive if of_literal(each) <= bound]
+    negated = [
+        each
+        for each in conjunct.negated
+        if of_literal(each) <= bound and each.relation not in heads
+    ]
+    return Conjunct(
+        positive, negated, [each for each in conjunct.filters if of_literal(each) <= bound]
+    )
 
 
 def tests_between(bound: Variables, conjunct: Conjunct) -> list[Filter]:
