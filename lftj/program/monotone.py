@@ -154,7 +154,7 @@ class _Uses:
                         _KEEP_ORDER,
                     )
         except _UnfitError as unfit:
-            yield self._misuse(unfit.args[1], unfit.args[0], _OPERATORS)
+            yield self._misuse(unfit.args[1], unfit.args[0], _instead(unfit.args[0]))
             return
         yield from self._joins()
         yield from self._tests()
@@ -191,7 +191,7 @@ class _Uses:
             try:
                 left, right = self.direction(test.left), self.direction(test.right)
             except _UnfitError as unfit:
-                yield self._misuse(unfit.args[1], unfit.args[0], _OPERATORS)
+                yield self._misuse(unfit.args[1], unfit.args[0], _instead(unfit.args[0]))
                 continue
             if not _becomes_true(test, left, right):
                 yield self._misuse(
@@ -283,6 +283,11 @@ class _Uses:
                     waiting += args[::-1]
 
 
+def _instead(use: str) -> str:
+    """The remedy for an operator that keeps no order."""
+    return f"{_OPERATORS}; {_PRODUCTS}" if use.endswith("`*`") else _OPERATORS
+
+
 def _slopes(expression: Apply) -> tuple[int, ...]:
     """Factors by which the result moves with each argument; () for an operator that keeps no
     order.
@@ -330,6 +335,10 @@ _OPERATORS = (
     "the value may be copied, added to, multiplied or divided by a constant, and go into min(…) "
     "and max(…) with values from outside the "
     f"cycle; compute anything else {_FINISHED}"
+)
+_PRODUCTS = (
+    "add logarithms, max(l + ln(r)), where factors are positive; or let an aggregate of your own "
+    "add up, where no group depends on itself"
 )
 _AFTERWARDS = f"join with it {_FINISHED}"
 _IN_HEADS = (

@@ -150,11 +150,20 @@ class _Sharing:
 
     def several_rules(self, head: tree.Atom, rule: tree.Rule, aggregated: bool) -> LftjError:
         """The error for more than one rule, all of which aggregate or not."""
+        calls = [_calls(each) for each in self._heads(head.relation)]
+        widest = max(calls, key=len, default=[])
+        if len(widest) > 1 and all(adding(each) or each in FUNCTIONS for _, each in widest):
+            hint = self._by_column(head, widest)
+        elif {function for each in calls for _, function in each} == {"sum", "count"}:
+            hint = "write sum(1) for count(): rules with the same sum in the same column add up"
+        else:
+            hint = ""
         if cycle := self._cycle(head.relation):
             message = f"`{head.relation}` is defined by an aggregate and depends on itself: {cycle}"
-            return _error(message, head, rule, _OUT_OF_THE_CYCLE)
+            return _error(message, head, rule, hint or _OUT_OF_THE_CYCLE)
         message = f"`{head.relation}` is defined by an aggregate and has more than one rule"
-        hint = _IN_ONE_BODY if aggregated else f"{self._apart(head)}; {_ONLY_EXTREMES}"
+        if not hint:
+            hint = _IN_ONE_BODY if aggregated else f"{self._apart(head)}; {_ONLY_EXTREMES}"
         return _error(message, head, rule, hint)
 
     def facts_beside(
@@ -193,6 +202,27 @@ class _Sharing:
         if first is None:
             return ""
         return shown_cycle([relation, *path_between(first, relation, reads, members)], "")
+
+    def _heads(self, relation: str) -> list[tree.Atom]:
+        """The heads of a relation among the new rules."""
+        return [head for rule in self._rules for head in rule.heads if head.relation == relation]
+
+    def _by_column(self, head: tree.Atom, calls: Sequence[tuple[int, str]]) -> str:
+        """Hint to let each of several aggregates have a relation, which adds up by itself."""
+        names = [name for name, _ in self._catalog.relations[head.relation].columns]
+        places = [place for place, _ in calls]
+        keys = [name for place, name in enumerate(names) if place not in places]
+        made = [
+            (f"{head.relation}_{names[place]}", names[place], f"{function}(…)")
+            for place, function in calls
+        ]
+        parts = [f"{name}({', '.join([*keys, call])})" for name, _, call in made]
+        atoms = [f"{name}({', '.join([*keys, column])})" for name, column, _ in made]
+        copied = f"{head.relation}({', '.join(names)}) :- {', '.join(atoms)}"
+        return (
+            f"let each aggregate have a relation of its own, which several rules may derive, "
+            f"{' and '.join(parts)}, and join these: {copied}"
+        )
 
     def _apart(self, head: tree.Atom) -> str:
         """Hint to give an aggregate a relation of its own, which a plain rule copies."""
