@@ -1,5 +1,6 @@
 """A program and its normal form mean the same: both are evaluated by the reference. There NULL is a
-code like any other (decision 117), which the reference does not know, so these programs have none.
+code like any other (decision 117), which the reference does not know, so these programs have none:
+`tests/unit/program/test_meaning.py` has them, over an evaluator of normal forms.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """Evaluates a stratified program over Python sets, straight from the meaning of the normal form:
-slow, short, and free of plans.
+slow, short, and free of plans. NULL, which is None, is a code like any other, and the least.
 """
 
 from __future__ import annotations
@@ -36,7 +36,14 @@ class Mirrored:
     value: Any
 
     def __lt__(self, other: Mirrored) -> bool:
-        return other.value < self.value
+        return compared("<", other.value, self.value)
+
+
+def compared(operator: str, left: Any, right: Any) -> bool:
+    """Compare two values, of which each may be NULL."""
+    if left is None or right is None:
+        left, right = left is not None, right is not None
+    return arithmetic.holds(operator, left, right)
 
 
 def evaluate_normal(program: StratifiedProgram, facts: Mapping[str, Iterable[Row]]) -> Relations:
@@ -54,14 +61,17 @@ def evaluate_normal(program: StratifiedProgram, facts: Mapping[str, Iterable[Row
 def derive(rule: NormalRule | FunctorRule, relations: Relations) -> set[Row]:
     """The rows that one rule gives now."""
     if isinstance(rule, FunctorRule):
-        results = {row: functions.call(rule.functor, row) for row in relations[rule.domain]}
+        results = {
+            row: functions.call(rule.functor, row)
+            for row in relations[rule.domain]
+            if None not in row
+        }
         if functions.FUNCTORS[rule.functor].many:
             return {(*row, result) for row, each in results.items() for result in each}
-        return (
-            {(*row, result) for row, result in results.items()}
-            if rule.result is not None
-            else {row for row in results if results[row]}
-        )
+        if rule.result is None:
+            return {row for row in results if results[row]}
+        null = {(*row, None) for row in relations[rule.domain] if None in row}
+        return {(*row, result) for row, result in results.items()} | null
     groups: dict[Row, list[Env]] = {}
     for env in assignments(rule, relations):
         key = tuple(env[term.variable] for term in rule.head if isinstance(term, Ref))
@@ -104,7 +114,7 @@ def assignments(rule: NormalRule, relations: Relations) -> list[Env]:
 
 def _all_hold(tests: Iterable[Filter], env: Env) -> bool:
     return all(
-        arithmetic.holds(test.operator, value_of(test.left, env), value_of(test.right, env))
+        compared(test.operator, value_of(test.left, env), value_of(test.right, env))
         for test in tests
     )
 
@@ -120,7 +130,10 @@ def value_of(expression: Expression, env: Env) -> object:
         return value_of(one if value_of(condition, env) else other, env)
     args = tuple(value_of(arg, env) for arg in expression.args)
     if expression.operator in ("=", "!=", "<", "<=", ">", ">="):
-        return int(arithmetic.holds(expression.operator, *args))
+        return int(compared(expression.operator, *args))
+    if expression.operator == "coalesce":
+        one, other = args
+        return other if one is None else one
     if expression.operator == "mirror":
         (value,) = args
         return value.value if isinstance(value, Mirrored) else Mirrored(value)

@@ -68,7 +68,7 @@ def both(clauses: tuple[tree.Clause, ...], facts: dict[str, list[Row]]) -> None:
     assert {name: rows for name, rows in found.items() if "#" not in name} == expected
 
 
-@given(programs(nulls=False), databases())
+@given(programs(), databases())
 # Without shrinking: programs with data shrink slowly, and the first failure found is mostly short
 # enough to read.
 @settings(phases=[Phase.generate], max_examples=3 * settings().max_examples)
@@ -76,7 +76,7 @@ def test_programs_derive_what_the_reference_derives(program: Drawn, facts: dict[
     both((*program.declarations, *program.rules), facts)
 
 
-@given(programs(nulls=False), databases(), st.randoms(use_true_random=False))
+@given(programs(), databases(), st.randoms(use_true_random=False))
 def test_so_they_do_with_their_bodies_shuffled(
     program: Drawn, facts: dict[str, list[Row]], random: st.DataObject
 ):
