@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from lftj.errors import StratificationError
 from lftj.functions import FUNCTIONS
-from lftj.program.hidden import explain_hidden, only_input
+from lftj.program.hidden import GROUPED, explain_hidden, kind_of, only_input
 from lftj.program.monotone import Misuse
 from lftj.program.normal_form import FunctorRule, NormalRule
 from lftj.scantree.frozen import frozen
@@ -44,6 +44,8 @@ _HINTS = {
     "aggregate": "aggregate in a relation that the cycle does not read, after the recursion is "
     "finished; only one min or max in each head may stand in a cycle, or one sum, count or "
     "aggregate of your own where all relations of the cycle add up, without negation inside",
+    "computed": "in a cycle an aggregate is a whole argument of its head: compute inside it, "
+    "min(d + 1) for min(d) + 1, or in a rule that the cycle does not read",
     "functor": "what makes strings, and `range`, cannot stand in a cycle with `min` or `max`: "
     "compute it before or after the cycle",
 }
@@ -92,7 +94,8 @@ def _error(edge: Edge, path: list[str]) -> CycleError:
         edge.kind
     ]
     nested = edge.kind != "functor" and (is_hidden(edge.relation) or is_hidden(edge.rule.relation))
-    hint = _HINTS["nested" if nested else edge.kind]
+    computed = kind_of(edge.rule.relation) == GROUPED
+    hint = _HINTS["computed" if computed else "nested" if nested else edge.kind]
     error = CycleError(
         f"{what} inside a cycle of rules: {cycle}",
         code=_CODES[edge.kind],

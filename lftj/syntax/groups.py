@@ -28,9 +28,7 @@ def has_aggregates(node: tree.Node) -> bool:
 
 def computes_of_groups(head: tree.Atom) -> bool:
     """Test for a head in which an aggregate is not a whole argument. O(size)."""
-    return any(
-        not isinstance(term, tree.HeadAggregate) and has_aggregates(term) for term in head.terms
-    )
+    return any(isinstance(term, tree.Call) and has_aggregates(term) for term in head.terms)
 
 
 def aggregates_of_head(head: tree.Atom) -> list[tree.HeadAggregate]:

@@ -36,6 +36,11 @@ REMEDIES = {
         "both_w(b, sum(w)) :- e(_, b, w). both_w(b, 2.0) :- s(b). "
         "both(b, n, w) :- both_n(b, n), both_w(b, w).",
     ),
+    "c(b, min(n) + 1) :- c(a, n), e(a, b, _).": (
+        "E151",
+        "min(d + 1) for min(d) + 1",
+        "c(b, min(0)) :- s(b). c(b, min(n + 1)) :- c(a, n), e(a, b, _).",
+    ),
     "both(b, 1, 1.0) :- s(b). both(b, sum(n), sum(w)) :- both(a, n, w), e(a, b, _).": (
         "E163",
         "both_n(b, sum(…)) and both_w(b, sum(…))",
