@@ -15,6 +15,7 @@ from lftj.explain.derivations.body_assignments import (
     likely_alternatives,
     satisfiable,
 )
+from lftj.explain.derivations.computed_heads import computed_row, grouping
 from lftj.explain.derivations.conjunction_search import Rows
 from lftj.explain.derivations.conjunction_steps import group_of, tuples
 from lftj.explain.derivations.groups import Gathered, gathered, most_of, weighed
@@ -33,7 +34,6 @@ from lftj.program import (
     CheckedLiteral,
     CheckedNegation,
     CheckedRule,
-    Expression,
     Filter,
     Ref,
     RuleVariable,
@@ -46,7 +46,6 @@ from lftj.program.checks import check_rule
 from lftj.program.rewrites import choice_columns
 from lftj.proofs import UserFold, fold, kind_named, typed_rule
 from lftj.syntax import tree
-from lftj.types import INT
 
 
 class Found(NamedTuple):
@@ -195,7 +194,7 @@ class HeadSearch:
         """A row of this head with the values of its group."""
         values, made = iter(self.values_of(row)), list(row)
         if self.computed is not None:
-            return self._computed(row, tuple(values))
+            return computed_row(self.computed, row, tuple(values), self.variables, self._version)
         for place, arg in enumerate(self.head.args):
             if isinstance(arg, CheckedHeadAggregate):
                 made[place] = next(values)
@@ -212,29 +211,6 @@ class HeadSearch:
         rows = list(zip(*values, strict=True)) or [()] * group.size
         result = fold(aggregate.function, rows, self._users)
         return self._version.encode(aggregate.type, result)
-
-    def _computed(self, row: Codes, values: Codes) -> Codes:
-        """The row that is computed of the values of its group."""
-        head = self.computed
-        assert head is not None
-        assert head.groups is not None
-        keys = {key: row[place] for place, key in enumerate(head.groups.columns) if key is not None}
-        codes = (*(keys[key] for key in range(len(keys))), *values)
-        variables, first = list(self.variables), len(self.variables)
-        types = [type for _, type in self._version.schema(head.relation).columns]
-        variables += [RuleVariable("_", type) for type in types]
-        ties = [
-            Filter("=", Ref(first + place), arg)
-            for place, arg in enumerate(head.args)
-            if not isinstance(arg, CheckedHeadAggregate)
-        ]
-        begin = matrix([codes], len(codes))
-        for branches, some in alternatives(head.literals):
-            way = Conjunction((*some, *ties), variables, head.groups.results, branches)
-            places = [way.bound.index(first + place) for place in range(len(types))]
-            for piece in way.run(self._version, begin):
-                return next(iter(tuples(piece[places])))
-        return ()
 
     @property
     def _users(self) -> dict[str, UserFold]:
@@ -348,21 +324,6 @@ class HeadSearch:
     def found(self, way: Way, values: Codes) -> Found:
         """An assignment of this head with the groups of the aggregates in it."""
         return found_of(way, dict(zip(way.bound, values, strict=True)), self._version, self._shown)
-
-
-def grouping(head: CheckedHead) -> CheckedHead:
-    """A head as its groups have it, where it computes something of them: with an aggregate, of
-    which nothing is known, in each column that is computed.
-    """
-    groups = head.groups
-    if groups is None:
-        return head
-    args: list[Expression | CheckedHeadAggregate] = []
-    for arg, key in zip(head.args, groups.columns, strict=True):
-        made = arg if key is None else groups.args[key]
-        computed = key is None and not isinstance(arg, Value | CheckedHeadAggregate)
-        args.append(CheckedHeadAggregate("", (), INT) if computed else made)
-    return replace(head, args=tuple(args), literals=groups.literals)
 
 
 def found_of(way: Way, env: dict[int, int], version: Version, shown: int) -> Found:
