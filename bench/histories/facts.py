@@ -129,6 +129,54 @@ def _university(random: Random, low: int, high: int) -> Facts:
     return {"triple": triples}
 
 
+def _above(random: Random, some: range) -> list[Row]:
+    """Each of some numbers but the first, with one or two that are lower."""
+    return [
+        (each, int(random.integers(some.start, each)))
+        for each in some[1:]
+        for _ in range(1 + each % 2)
+    ]
+
+
+def _vocabulary(random: Random, low: int, high: int) -> Facts:
+    """Classes and properties of an ontology, each below one or two of a lower number, and what
+    individuals state of one another.
+    """
+    classes, properties, many = range(low, low + 40), range(low, low + 24), high - low
+    stated = zip(
+        _near(random, low, high, 12, 2 * many),
+        _drawn(random, low, properties.stop, 2 * many),
+        strict=True,
+    )
+    return {
+        "sub_class": _above(random, classes),
+        "sub_property": _above(random, properties)[::2],
+        "domain": [(p, int(random.integers(low, classes.stop))) for p in properties[::2]],
+        "range": [(p, int(random.integers(low, classes.stop))) for p in properties[::3]],
+        "typed": [(x, int(random.integers(low, classes.stop))) for x in range(low, high)],
+        "stated": [(x, p, y) for (x, y), p in stated],
+    }
+
+
+def _ontology(random: Random, low: int, high: int) -> Facts:
+    """The same with inverse, symmetric and transitive properties, a chain of two, restrictions,
+    and a key that makes some individuals the same.
+    """
+    facts = _vocabulary(random, low, high)
+    last, key = low + 23, low + 24
+    pairs = zip(*[_drawn(random, low, high, (high - low) // 10) for _ in range(2)], strict=True)
+    facts["stated"] += [(x, key, pair[0]) for pair in pairs for x in pair]
+    return facts | {
+        "inverse": [(last - 1, last - 2), (last - 2, last - 1)],
+        "symmetric": [(last - 3,)],
+        "transitive": [(last,)],
+        "chain": [(last - 4, last - 5, last - 6)],
+        "some": [(low + 30 + n, last - n, low + 20 + n) for n in range(6)],
+        "both": [(low + 36 + n, low + 10 + n, low + 20 + n) for n in range(4)],
+        "key": [(key,)],
+    }
+
+
 def _doop(random: Random, low: int, high: int) -> Facts:
     """Methods of ten variables each, whose first one is the receiver of calls."""
     variables, methods = range(low, high), range(low, low + (high - low) // 10)
@@ -244,6 +292,8 @@ _DRAWS: dict[str, _Draw] = {
     "Dyck": _Draw(_brackets, (100, 5_000, 16_000), "open", lambda one, other: (one, other, 0)),
     "dominators": _Draw(_graph_with_root, (60, 700, 1_500), "edge"),
     "components": _Draw(partial(_digraph, 1.5), (200, 30_000, 120_000), "edge"),
+    "RDFS": _Draw(_vocabulary, (200, 40_000, 160_000), "stated", lambda a, b: (a, 0, b)),
+    "OWL": _Draw(_ontology, (200, 10_000, 40_000), "stated", lambda a, b: (a, 23, b)),
     "paths on a grid": _Draw(_grid, (200, 14_000, 50_000), "road", lambda a, b: (a, b, 7)),
     "paths on a random graph": _Draw(_roads, (200, 20_000, 80_000), "road", lambda a, b: (a, b, 7)),
 }

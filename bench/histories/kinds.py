@@ -101,9 +101,9 @@ def _unlocking(subject: Subject, size: str) -> Iterator[Step]:
 
 
 def _rules(subject: Subject, size: str) -> Iterator[Step]:
-    """The last rules, of which most are recursive."""
+    """The last rules, of which most are recursive; at size l each of them."""
     rules = range(len(subject.rules))
-    for number in [*reversed(rules)][: 2 * FEW[size]]:
+    for number in [*reversed(rules)][: None if size == "l" else 2 * FEW[size]]:
         yield Step("rule out", number)
         yield Step("rule in", number)
 

@@ -85,6 +85,38 @@ label(y, min(l)) :- label(x, l), edge(x, y).
 label(x, min(l)) :- label(y, l), edge(x, y).
 """
 
+RDFS = """
+.decl below(narrow: number, wide: number)
+below(c, d) :- sub_class(c, d).
+below(c, e) :- below(c, d), below(d, e).
+.decl within(narrow: number, wide: number)
+within(p, q) :- sub_property(p, q).
+within(p, r) :- within(p, q), within(q, r).
+.decl holds(x: number, property: number, y: number)
+holds(x, p, y) :- stated(x, p, y).
+holds(x, q, y) :- holds(x, p, y), within(p, q).
+.decl member(x: number, class: number)
+member(x, c) :- typed(x, c).
+member(x, c) :- holds(x, p, _), domain(p, c).
+member(y, c) :- holds(_, p, y), range(p, c).
+member(x, d) :- member(x, c), below(c, d).
+"""
+
+OWL = f"""{RDFS}
+holds(y, q, x) :- holds(x, p, y), inverse(p, q).
+holds(y, p, x) :- holds(x, p, y), symmetric(p).
+holds(x, p, z) :- transitive(p), holds(x, p, y), holds(y, p, z).
+holds(x, r, z) :- chain(p, q, r), holds(x, p, y), holds(y, q, z).
+member(x, c) :- some(c, p, d), holds(x, p, y), member(y, d).
+member(x, c) :- both(c, a, b), member(x, a), member(x, b).
+member(x, a) :- both(c, a, _), member(x, c).
+.decl same(x: number, y: number)
+same(x, y) :- key(p), holds(x, p, v), holds(y, p, v), x != y.
+same(x, z) :- same(x, y), same(y, z), x != z.
+holds(z, p, y) :- same(x, z), holds(x, p, y).
+member(z, c) :- same(x, z), member(x, c).
+"""
+
 _COMMENT = re.compile(r"//.*")
 _DIRECTIVES = re.compile(r"^\.(input|output)\b.*$", re.MULTILINE)
 _STATEMENT = re.compile(r"^(?!\.decl).+$", re.MULTILINE)
@@ -129,6 +161,8 @@ RULES: dict[str, str] = {
     "Dyck": DYCK,
     "dominators": DOMINATORS,
     "components": COMPONENTS,
+    "RDFS": RDFS,
+    "OWL": OWL,
     "paths on a grid": SHORTEST,
     "paths on a random graph": SHORTEST,
 }
