@@ -84,7 +84,7 @@ class Dictionary(Texts):
         self._index = TextIndex()
         self._lock = threading.Lock()
         held_while_forking(self._lock)
-        self._constants: set[int] = set()
+        self._constants: dict[str, int] = {}
         self._uses: WeakSet[_Use] = WeakSet()
         self._lasting = 0  # bytes that were left when strings were forgotten last
         self.forgotten: np.ndarray = np.empty(0, np.int64)
@@ -226,16 +226,17 @@ class Dictionary(Texts):
         """The code of a string that a rule names, as `encode_one`; it is never forgotten, as plans
         are kept that have it.
         """
-        code = self._codes.get(text)
-        if code is None or code not in self._constants:
+        code = self._constants.get(text)
+        if code is None:
             with self.in_use():
-                code = self.encode_one(text)
-                self._constants.add(code)
+                code = self._constants[text] = self.encode_one(text)
         return code
 
     def lookup(self, text: str) -> int | None:
         """The code of a string, or None when it never entered the dictionary. O(1)."""
         code = self._codes.get(text)
+        if code is None:
+            code = self._constants.get(text)
         if code is None and (self._first or self._unlisted):
             with self._lock, suppress(ValueTypeError):
                 code = int(self._index.find(*self._flat, one_piece([text]))[0][0])
@@ -313,7 +314,7 @@ class Dictionary(Texts):
             if len(self._uses) or self._first:
                 return
             used = held(len(self))
-            used[list(self._constants)] = True
+            used[list(self._constants.values())] = True
             known = self._index.codes()
             kept = known[used[known]]
             left = _ENTRY * len(kept) + 2 * int(self.lengths(kept).sum())

@@ -21,6 +21,7 @@ from lftj.maintenance.inputs.versions import Versions
 from lftj.program.normal_form import (
     Expression,
     Filter,
+    NegatedAtom,
     NormalRule,
     PositiveAtom,
     Ref,
@@ -30,7 +31,7 @@ from lftj.program.normal_form import (
 )
 from lftj.scantree.rows import equal_runs
 from lftj.storage.transient_relation import TransientRelation
-from lftj.types import lookup_scalar
+from lftj.types.codes import encode_constant
 from lftj.types.sources import Role, Source
 from lftj.views.delta_query import DeltaQuery, delta_queries, signed_assignments
 from lftj.views.join_node import NOT_MADE, Assignments, Join, body_of, digest, joined
@@ -68,25 +69,28 @@ class Pattern:
         values: list[Value] = []
         atoms: list[PositiveAtom] = []
 
-        def replaced(side: Expression) -> Expression:
-            if not isinstance(side, Value) or side.type.name != "int":
-                return side
-            values.append(side)
+        def replaced(argument: Ref | Value) -> Ref | Value:
+            if not isinstance(argument, Value):
+                return argument
+            values.append(argument)
             return Ref(first + len(values) - 1)
 
+        def compared(side: Expression) -> Expression:
+            if isinstance(side, Value) and side.type.name == "int":
+                return replaced(side)
+            return side
+
         for atom in rule.atoms:
-            args: list[Ref | Value] = []
-            for argument in atom.args:
-                if isinstance(argument, Value):
-                    values.append(argument)
-                    argument = Ref(first + len(values) - 1)
-                args.append(argument)
-            atoms.append(PositiveAtom(atom.relation, tuple(args)))
+            atoms.append(PositiveAtom(atom.relation, tuple([replaced(each) for each in atom.args])))
         if not values and (len(rule.atoms) > 1 or rule.negated):
             return None  # a trace may serve better than delta queries
-        filters = [Filter(t.operator, replaced(t.left), replaced(t.right)) for t in rule.filters]
+        filters = [Filter(t.operator, compared(t.left), compared(t.right)) for t in rule.filters]
         if not values:
             return None
+        negated = [
+            NegatedAtom(atom.relation, tuple([each and replaced(each) for each in atom.args]))
+            for atom in rule.negated
+        ]
         more = [RuleVariable(f"constant{n}", value.type) for n, value in enumerate(values)]
         return Pattern(
             join,
@@ -94,6 +98,7 @@ class Pattern:
                 rule,
                 variables=(*rule.variables, *more),
                 atoms=tuple(atoms),
+                negated=tuple(negated),
                 filters=tuple(filters),
             ),
             values,
@@ -154,11 +159,9 @@ class Family:
 
     def delta(self, versions: Versions, context: Context, work: RuleWork) -> dict[str, Assignments]:
         """The change of the assignments of each member that has one, by its key. Costs what the
-        changed rows join, whatever the number of members, but for a look-up of each text.
+        changed rows join, whatever the number of members.
         """
         constants, keys = self._constants(context)
-        if not constants.count:
-            return {}
         readable = versions.with_rows(self._pattern.constants, constants)
         columns, signed = joined(signed_assignments(self._pattern.queries, readable, context, work))
         work.assignments += len(signed)
@@ -183,26 +186,21 @@ class Family:
             for key in keys[codes]:
                 yield key, ([each[first:last] for each in rows[width:]], signed[first:last])
 
-    def _constants(
-        self, context: Context
-    ) -> tuple[TransientRelation, dict[tuple[int, ...], Sequence[str]]]:
-        """The relation of all constants whose texts some relation has, and the member of each."""
-        if self._known is not None:
-            return self._known
-        dictionary = context.resources.dictionary
-        keys: _Keys = {}
-        for values, joins in self.members.items():
-            codes = [
-                lookup_scalar(type, value, dictionary)
-                for type, value in zip(self._types, values, strict=True)
-            ]
-            if None not in codes:
-                keys[tuple(code for code in codes if code is not None)] = joins
-        columns = tuple((f"constant{n}", type) for n, type in enumerate(self._types))
-        rows = np.array(sorted(keys), np.int64).reshape(len(keys), len(self._types)).T.copy()
-        schema = RelationSchema(self._pattern.constants, columns)
-        found = TransientRelation(schema, context.resources.arena, rows), keys
-        # The codes of texts are given back, and given anew.
-        if all(type.name != "str" for type in self._types):
-            self._known = found
-        return found
+    def _constants(self, context: Context) -> tuple[TransientRelation, _Keys]:
+        """The relation of all constants, and the members of each; made once."""
+        if self._known is None:
+            dictionary = context.resources.dictionary
+            keys: _Keys = {
+                tuple(
+                    [
+                        encode_constant(type, value, dictionary)
+                        for type, value in zip(self._types, values, strict=True)
+                    ]
+                ): joins
+                for values, joins in self.members.items()
+            }
+            columns = tuple((f"constant{n}", type) for n, type in enumerate(self._types))
+            rows = np.array(sorted(keys), np.int64).T.copy()
+            schema = RelationSchema(self._pattern.constants, columns)
+            self._known = TransientRelation(schema, context.resources.arena, rows), keys
+        return self._known

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lftj
+import lftj.views.family
 from lftj.maintenance.trace.trace_planner import TraceOverride
 from lftj.sensitivity import hull
 
@@ -24,6 +25,7 @@ KINDS: dict[str, tuple[str, str]] = {
     "sums": ("x: number, n: number", "(x, sum(y)) :- e({n}, x), e(x, y)."),
     "later": ("x: number, n: number", "(x, max(y)) :- e({n}, x), e(x, y)."),
     "absent": ("x: number", "(x) :- e({n}, x), !e(x, {n})."),
+    "lacking": ("y: number", '(y) :- e({n}, x), e(x, y), !e(y, {n}), !s("t{n}", y), !s("u", _).'),
     "texts": ("y: number", '(y) :- s("t{n}", x), e(x, y).'),
     "both": ("x: number", '(x) :- s("t{n}", x), e({n}, x).'),
     "two rules": ("x: number", "(x) :- e({n}, x). {v}(x) :- e(x, y), e(y, {n})."),
@@ -105,16 +107,37 @@ def test_a_commit_visits_the_views_alone_whose_constants_come_out(kind: str) -> 
     assert ws.verify() == []
 
 
-def test_the_steps_of_a_commit_do_not_grow_with_the_views() -> None:
+@pytest.mark.parametrize("kind", ["steps", "lacking"])
+def test_the_steps_of_a_commit_do_not_grow_with_the_views(kind: str) -> None:
     taken: list[int] = []
     for views in (10, 200):
-        ws = workspace(["steps"], views)
-        ws.add_rules("".join(rule("steps", number) for number in range(views)))
+        ws = workspace([kind], views)
+        ws.add_rules("".join(rule(kind, number) for number in range(views)))
         ws.load("e", [(x, (7 * x + k) % 200) for x in range(200) for k in range(3)])
         for number in range(3):
             ws.load("e", [(5000, 5001 + number)])
         taken.append(int(ws.profile(last=1).steps.sum()))
     assert taken[1] <= 2 * taken[0] + 10
+
+
+def test_texts_are_looked_up_once_and_not_at_each_commit(monkeypatch: pytest.MonkeyPatch) -> None:
+    ws = workspace(["texts"], 50)
+    ws.load("s", [(f"t{n}", n) for n in range(30)])
+    ws.add_rules("".join(rule("texts", number) for number in range(50)))
+    for number in range(2):
+        ws.load("e", [(4, 1000 + number)])
+    looked_up: list[object] = []
+    encode = lftj.views.family.encode_constant
+    monkeypatch.setattr(
+        "lftj.views.family.encode_constant",
+        lambda *given: looked_up.append(given) or encode(*given),
+    )
+    for number in range(40, 44):  # texts that no row had before
+        ws.load("s", [(f"t{number}", 4)])
+        ws.load("e", [(4, number)])
+    assert not looked_up
+    assert ws["texts43"].fetchall() == sorted(ws["texts4"].fetchall())
+    assert ws.verify() == []
 
 
 def test_joins_that_had_traces_are_followed_together_once_they_are_many() -> None:
