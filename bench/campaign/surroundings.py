@@ -1,5 +1,5 @@
-"""What a driver of the campaign lives in: its process, a disk that can be filled, and a store that
-answers late, with errors or not at all.
+"""Surroundings of a driver of the campaign: its process, a disk that can be filled, and a store
+that answers late, with errors or not at all.
 """
 
 from __future__ import annotations

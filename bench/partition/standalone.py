@@ -121,7 +121,7 @@ def _of_a_machine(workers: Sequence[Kept], hosts: Sequence[str], path: str) -> f
 
 
 def driven(module: str, master: str, folder: Path, *words: str) -> dict[str, Any]:
-    """What the driver of a module finds on a cluster."""
+    """Findings of a module's driver on a cluster."""
     environment = {**os.environ, "JAVA_HOME": str(find_java({"PATH": ""}).home)}
     command = [sys.executable, "-m", module, master, str(folder), *words]
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True)

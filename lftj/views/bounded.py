@@ -109,7 +109,7 @@ class Bounded:
 
     @property
     def _lift(self) -> Callable[[np.ndarray], np.ndarray]:
-        """What values add."""
+        """The sum of values."""
         if self._counts_values:
             return ones_of
         return those_there if self.optional else themselves

@@ -94,7 +94,7 @@ class ChangedValues:
         versions: Versions,
         context: Context,
     ) -> Assignments:
-        """What rows add that go, with a negative number of assignments, and what the rows add that
+        """The addends of rows that go, with a negative number of assignments, and of the rows that
         come in their place.
         """
         types = (*schema.columns, schema.columns[self.column])

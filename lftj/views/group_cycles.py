@@ -43,7 +43,7 @@ def cycle_of(edges: Mapping[Group, set[Group]]) -> list[Group]:
     return []
 
 
-def settled(edges: Mapping[Group, set[Group]]) -> tuple[dict[Group, int], set[Group]]:
+def ranked(edges: Mapping[Group, set[Group]]) -> tuple[dict[Group, int], set[Group]]:
     """The levels of the groups that rest on no cycle, each above the groups that it reads, and the
     groups that are left.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a stratum that is followed by levels keeps (`lftj.views.levels_node`)."""
+"""State of a stratum that is followed by levels (`lftj.views.levels_node`)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Strata that add up (`lftj.program.additive`): followed by levels where these can be, evaluated
-anew where not, by rounds where levels find a cycle that conditions may open.
+anew where not, by iterations where levels find a cycle that conditions may open.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from lftj.maintenance.inputs.rule_work import RuleWork
 from lftj.maintenance.inputs.versions import Versions
 from lftj.program.normal_form import NormalRule, RelationSchema, Stratum
 from lftj.storage.delta import Delta
+from lftj.views.iterated_node import Iterated
 from lftj.views.levels_node import Levels, Suspicion
 from lftj.views.levels_state import LevelsState
-from lftj.views.rounds_node import Rounds
 
 
 def follow_levels(
@@ -58,7 +58,7 @@ def _anew(
         if not any(each.judges for each in begun.contributions):
             raise
         try:
-            return Rounds(schemas, begun, versions, context, work).from_nothing()
+            return Iterated(schemas, begun, versions, context, work).from_nothing()
         except (ValueRangeError, UserFunctionError):
             raise first from None  # values of a cycle grow until they have no room
 

@@ -147,7 +147,7 @@ def decommissioned(driver: Driver) -> None:
 
 
 def rows_lost(driver: Driver) -> None:
-    """What parts told each other in supersteps is lost in one of them: the commit begins again."""
+    """Rows that parts told each other are lost in a superstep: the commit begins again."""
     said = list[str]()
     handler = logging.Handler()
     handler.emit = lambda record: said.append(record.getMessage())  # type: ignore[method-assign]

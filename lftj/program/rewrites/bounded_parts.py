@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What lies within the bound of a count or a sum, as one relation, and the rows that are asked for
+"""Rows within the bound of a count or a sum, as one relation, and the rows that are asked for
 as another.
 
     n(t, count()) :- asked(t), s(u, x), open(x), !gone(u), u < t.     becomes

@@ -1,6 +1,4 @@
-"""What messages about aggregates in cycles and beside each other say to write instead, which
-works.
-"""
+"""Remedies that messages about aggregates in cycles and beside each other name: they work."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sums through recursion where a rule judges values that are not finished, by rounds.
+"""Sums through recursion where a rule judges values that are not finished, by iterations.
 
 In w(y, sum(n)) :- w(x, n), e(x, y), n < 10. a sum below ten may be above it when all is added, so
 groups may rest on each other for some time, and not in the end. Levels would rise for ever. So all
-groups that have changes waiting are brought up to date at once, round by round, until none has. The
-groups that then rest on each other are a cycle, as are those that do so while nothing else changes
-any more.
+groups that have changes waiting are brought up to date at once, again and again, until none has.
+The groups that then rest on each other are a cycle, as are those that do so while nothing else
+changes any more.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ import numpy as np
 
 from lftj.storage.delta import Columns, Delta
 from lftj.views.contribution import Contribution
-from lftj.views.group_cycles import Group, cycle_of, settled, tuples_of
+from lftj.views.group_cycles import Group, cycle_of, ranked, tuples_of
 from lftj.views.join_node import joined
 from lftj.views.levels_node import RISE, Levels
 from lftj.views.levels_state import LevelsState, no_levels
 
 _SOME = 1 << 10
-"""Groups up to which there are as many rounds before a cycle is one."""
+"""Groups up to which there are as many iterations before a cycle is one."""
 
 
-class Rounds(Levels):
+class Iterated(Levels):
     """One evaluation of a summed stratum from nothing, without levels until all is done."""
 
     def _finished(self) -> tuple[dict[str, Delta], LevelsState]:
@@ -48,7 +48,8 @@ class Rounds(Levels):
 
     def _judge(self, done: int, before: dict[Group, set[Group]]) -> None:
         """Raise GroupCycleError where groups rest on each other and nothing else changes, or have
-        done so for as many rounds as there are groups. `before`: what they have rested on since.
+        done so for as many iterations as there are groups. `before`: what they have rested on
+        since.
         """
         edges = self._edges()
         number = sum(version.count for version in self.now.values())
@@ -57,7 +58,7 @@ class Rounds(Levels):
             for target, sources in edges.items():
                 before.setdefault(target, set()).update(sources)
             self._refuse(edges if done <= 2 * (number + RISE) else before)
-        elif number > _SOME and self._changing() <= settled(edges)[1]:
+        elif number > _SOME and self._changing() <= ranked(edges)[1]:
             self._refuse(edges)
         self._limit = done + 1 if long else 4 * done
 
@@ -80,7 +81,7 @@ class Rounds(Levels):
     def _levels_from(self, edges: dict[Group, set[Group]]) -> None:
         """Give all groups their levels. Raises GroupCycleError."""
         self._refuse(edges)
-        known, _ = settled(edges)
+        known, _ = ranked(edges)
         for name, version in self.now.items():
             columns, at = version.columns(), self._columns[name]
             keys = [each for place, each in enumerate(columns) if place != at]
