@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from operator import itemgetter, le
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
@@ -79,14 +79,21 @@ class Reading:
         """Values that rows have in columns that they may leave out."""
         return frames.may_lack(self.schema.columns, dict(self.schema.defaults), None)
 
-    def passed(self, position: object) -> bool:
-        """Test for a position that was applied before. Raises FrameError for no number."""
-        if isinstance(position, bool) or not isinstance(position, int):
+    def left(self, positions: Sequence[Any]) -> Sequence[int]:
+        """The places of changes that were not applied before, in the order of their positions.
+        Raises FrameError for what is no number.
+        """
+        wrong = [kind for kind in set(map(type, positions)) if not issubclass(kind, int)]
+        if wrong or bool in map(type, positions):
+            odd = next(each for each in positions if type(each) in (bool, *wrong))
             raise FrameError(
-                f"the position of a change is an int, found {position!r}",
+                f"the position of a change is an int, found {odd!r}",
                 hint="name a field or column of ints that ascend, such as a log sequence number",
             )
-        return self.known is not None and position <= self.known
+        order = _in_order(positions)
+        if self.known is None:
+            return order
+        return [place for place in order if positions[place] > self.known]
 
     def read(self, changes: object) -> Feed:
         """Read events, or a table. Raises FrameError, and what reading rows raises."""
@@ -107,12 +114,8 @@ class Reading:
         key = self._getter([names[place] for place in self.places])
         found = Feed([], [], [], [])
         written, gone = found.written, found.gone
-        order: list[int] = []
-        for number, (given, position, event) in enumerate(self._in_order(events)):
-            order.append(given)
-            if position is not None:
-                found.last = position
-            found.count += 1
+        order, listed, last = self._in_order(events)
+        for number, event in enumerate(listed):
             op, before, after = event.get("op"), event.get("before"), event.get("after")
             if op in _WRITES and after is not None:
                 if before and op == "u" and _differ(key, before, after):
@@ -124,32 +127,34 @@ class Reading:
                 gone.append(before)
                 found.gone_at.append(2 * number)
             elif op in ("t", "truncate"):
-                found = Feed([], [], [], [], True, found.count, found.last)
+                found = Feed([], [], [], [], True)
                 written, gone = found.written, found.gone
             elif op not in _OTHERS:
-                raise _no_event(number, event)
+                raise _no_event(order[number], event)
         found.written = self._rows(written, range(self.schema.arity))
         found.gone = self._rows(gone, self.places)
-        found.given = order
+        found.given, found.count, found.last = order, len(order), last
         return found
 
-    def _in_order(self, events: Iterable[Any]) -> Iterable[tuple[int, int | None, Any]]:
-        """Events that were not applied before, in the order of their positions, with their places
-        and positions.
+    def _in_order(self, events: Iterable[Any]) -> tuple[Sequence[int], Sequence[Any], int | None]:
+        """The places of events that were not applied before, in the order of their positions, the
+        events, and the last position.
         """
-        given = (
-            (number, each.get("payload", each))
-            for number, each in enumerate(events)
-            if each is not None
-        )
-        # None is a tombstone, after the deletion
-        if self.position is None:
-            return ((number, None, event) for number, event in given)
+        given = list(events)
+        places: Sequence[int] = range(len(given))
+        if not all(given):  # None is a tombstone, after the deletion
+            places = [place for place in places if given[place] is not None]
+            given = [given[place] for place in places]
+        given = [each.get("payload", each) for each in given]
+        if self.position is None or not given:
+            return places, given, None
         path = self.position.split(".")
-        listed = [(number, _field(event, path), event) for number, event in given]
-        left = [not self.passed(position) for _, position, _ in listed]
-        order = _in_order([position for _, position, _ in listed])
-        return (listed[place] for place in order if left[place])
+        positions = [_field(event, path) for event in given]
+        left = self.left(positions)
+        if left == range(len(given)):
+            return places, given, positions[-1]
+        last = positions[left[-1]] if left else None
+        return [places[place] for place in left], [given[place] for place in left], last
 
     def _getter(self, names: Sequence[str]) -> Callable[[Mapping[str, Any]], Any]:
         """The values of these columns in an image of a row, which may leave some out."""
@@ -200,11 +205,10 @@ class Reading:
                 f"a table of changes of `{self.schema.name}` has no column {missing[0]!r}",
                 hint="it has op (c, u or d; insert, update or delete) and the relation's columns",
             )
-        last, order = None, list(range(table.num_rows))
+        last, order = None, cast("Sequence[int]", range(table.num_rows))
         if self.position is not None and table.num_rows:
             positions = table[self.position].to_pylist()
-            left = [not self.passed(each) for each in positions]
-            order = [place for place in _in_order(positions) if left[place]]
+            order = self.left(positions)
             table, last = table.take(np.array(order, np.int64)), max(positions)
         ops = pc.utf8_lower(table["op"])
         writes = pc.is_in(ops, value_set=_arrow(_WRITES)).to_numpy()
