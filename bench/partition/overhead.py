@@ -23,7 +23,7 @@ from bench.partition.spark_graph import SIZES, count_triangles, write_graph
 from bench.partition.standalone import CORES, PARTS, driven
 
 TURNS = 5
-_SETTLED = 3.0
+_UNTIL_IDLE = 3.0
 """Seconds in which what workers store later than a commit is stored."""
 _TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -66,7 +66,7 @@ def drive(master: str, folder: Path, file: Path) -> dict[str, Any]:
         before = processor_seconds(os.getppid())
         with opened(f"turn{turn}") as workspace:
             found.append(count_triangles(workspace, file))
-            time.sleep(_SETTLED)
+            time.sleep(_UNTIL_IDLE)
         many.append(processor_seconds(os.getppid()) - before)
         before = time.process_time()
         single = count_triangles(lftj.connect(executor=lftj.ThreadExecutor(2)), file)
