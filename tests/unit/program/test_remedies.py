@@ -1,4 +1,4 @@
-"""Remedies that messages about aggregates in cycles and beside each other name: they work."""
+"""Remedies of messages about aggregates in cycles and beside each other: what they say works."""
 
 from __future__ import annotations
 
