@@ -19,13 +19,13 @@ from lftj.join.plan.plan import RulePlan
 from lftj.join.plan.planner import lay_out
 from lftj.join.plan.variable_orders import variables_of
 from lftj.join.run.prepared import PreparedPlan
+from lftj.maintenance.inputs.moved_rules import renamed
 from lftj.maintenance.inputs.versions import SIGNED, Versions
 from lftj.program.normal_form import Assignment, NormalRule, PositiveAtom, Ref, RelationSchema
 from lftj.scantree.frozen import record
 from lftj.storage.delta import Columns
 from lftj.storage.transient_relation import TransientRelation
 from lftj.views.lasting_plans import keep_orders, outgrown
-from lftj.views.moved_bounds import renamed
 
 Assignments = tuple[Columns, np.ndarray]
 

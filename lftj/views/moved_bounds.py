@@ -14,34 +14,20 @@ ascending order, so that each moves by little. Other rows have no part in this.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
-
 import numpy as np
 
 from lftj.join.context import Context
-from lftj.join.plan.compared import Compared
 from lftj.join.plan.order_choice import OrderSearch
 from lftj.join.plan.plan import RulePlan
 from lftj.join.plan.planner import lay_out
-from lftj.join.plan.variable_orders import variables_of
 from lftj.join.run.evaluate import Columns
 from lftj.join.run.prepared import PreparedPlan
 from lftj.join.strategy import within
-from lftj.maintenance.inputs.versions import CHANGE, SIGNED, Moves, Versions
-from lftj.program.normal_form import (
-    Apply,
-    Assignment,
-    Expression,
-    Filter,
-    NormalRule,
-    PositiveAtom,
-    Ref,
-    RuleVariable,
-)
+from lftj.maintenance.inputs.moved_rules import MovedRule, moved_rules
+from lftj.maintenance.inputs.versions import SIGNED, Moves, Versions
+from lftj.program.normal_form import NormalRule
 from lftj.scantree.frozen import record
 from lftj.storage.relation import Order
-from lftj.types import INT
 from lftj.views.lasting_plans import keep_orders, outgrown
 
 Assignments = tuple[Columns, np.ndarray]
@@ -50,17 +36,10 @@ Assignments = tuple[Columns, np.ndarray]
 
 @record
 class MoveQuery:
-    """The assignments that fulfil one comparison with the new values of an atom and not with the
-    old ones, those before it with both, and all others with the new ones.
+    """The assignments of a moved rule."""
 
-    The last variable of `rule` is the sign of the move, `first` has those of the move that
-    something reads, and `bounded` the one that has values between.
-    """
-
-    rule: NormalRule
+    moved: MovedRule
     needed: tuple[int, ...]
-    first: Order
-    bounded: Order
     _prepared: PreparedPlan | None = None
     _sizes: tuple[int, ...] = ()
 
@@ -68,7 +47,7 @@ class MoveQuery:
         """The values of `needed`, and how many assignments each stands for: negative ones are
         lost. `versions` have the moves as `SIGNED`.
         """
-        sizes = tuple([versions[name].count for name in self.rule.reads if name != SIGNED])
+        sizes = tuple([versions[name].count for name in self.moved.rule.reads if name != SIGNED])
         if self._prepared is None or outgrown(self._sizes, sizes):
             plan = self._plan(versions, context)
             self._prepared, self._sizes = PreparedPlan(plan, versions, context), sizes
@@ -78,10 +57,10 @@ class MoveQuery:
 
     def _plan(self, versions: Versions, context: Context) -> RulePlan:
         """A plan that begins with the moves, and goes through what lies between."""
-        outputs = (*self.needed, len(self.rule.variables) - 1)
+        outputs = (*self.needed, len(self.moved.rule.variables) - 1)
         statistics = context.statistics
         search = OrderSearch(
-            self.rule,
+            self.moved.rule,
             lambda name: statistics.of(versions[name]),
             lambda name: versions[name].orders(),
             frozenset(outputs),
@@ -89,9 +68,9 @@ class MoveQuery:
             context.upkeep,
             tuning=statistics.tuning,
         )
-        choice = search.choose_behind(self.first, *self.bounded)
+        choice = search.choose_behind(self.moved.first, *self.moved.bounded)
         assert choice is not None, "moves are known before all else"
-        return lay_out(self.rule, choice, outputs, versions, count=True)
+        return lay_out(self.moved.rule, choice, outputs, versions, count=True)
 
 
 @record
@@ -106,11 +85,11 @@ class Moving:
     @staticmethod
     def of(rule: NormalRule, needed: tuple[int, ...]) -> Moving | None:
         """None where values of the atom are read in another way."""
-        own = next(atom for atom in rule.atoms if atom.relation == CHANGE)
-        compared = Compared.of(rule, needed, own)
-        if compared is None:
+        found = moved_rules(rule, needed)
+        if found is None:
             return None
-        return Moving(compared.fixed, [*_queries(rule, needed, own, compared)])
+        fixed, moved = found
+        return Moving(fixed, [MoveQuery(each, needed) for each in moved])
 
     def run(
         self, moves: Moves, versions: Versions, context: Context, allowed: int
@@ -128,61 +107,3 @@ class Moving:
         pieces = within(budget, most, found, lambda _: None, price)
         budget.extend(spent - budget.spent)
         return pieces
-
-
-def _queries(
-    rule: NormalRule, needed: tuple[int, ...], own: PositiveAtom, compared: Compared
-) -> Iterator[MoveQuery]:
-    """The queries for the moves of an atom."""
-    first = len(rule.variables)
-    before = {variable: first + place for place, variable in enumerate(sorted(compared.known))}
-    sign = first + len(before)
-    old = [arg for arg in own.args if isinstance(arg, Ref) and arg.variable in compared.known]
-    moved = PositiveAtom(SIGNED, (Ref(sign), *own.args, *(Ref(before[x.variable]) for x in old)))
-    assignments = [
-        Assignment(before[each.variable], renamed(each.expression, before))
-        for each in rule.assignments
-        if each.variable in before
-    ]
-    with_moves = replace(
-        rule,
-        variables=(
-            *rule.variables,
-            *(rule.variables[variable] for variable in before),
-            RuleVariable("sign", INT),
-        ),
-        atoms=tuple(moved if atom is own else atom for atom in rule.atoms),
-        assignments=(*rule.assignments, *assignments),
-    )
-    both: list[Filter] = []
-    tests = tuple(test for test, _ in compared.bounds)
-    for test, bounded in compared.bounds:
-        was = Filter(test.operator, renamed(test.left, before), renamed(test.right, before))
-        query = replace(with_moves, filters=(*rule.filters, *tests, *both, was.opposite))
-        read = _read(query, moved, {*compared.known, *before.values()}, needed)
-        yield MoveQuery(query, needed, (sign, *read), () if bounded is None else (bounded,))
-        both.append(was)
-
-
-def _read(rule: NormalRule, moved: PositiveAtom, known: set[int], needed: tuple[int, ...]) -> Order:
-    """The variables of a move, and those computed of them, that something else reads."""
-    read = {*needed}
-    for test in rule.filters:
-        read |= variables_of(test.left) | variables_of(test.right)
-    for assignment in rule.assignments:
-        read |= variables_of(assignment.expression) | {assignment.variable}
-    for atom in (*rule.atoms, *rule.negated):
-        if atom is not moved:
-            read |= {arg.variable for arg in atom.args if isinstance(arg, Ref)}
-    own = known.union(arg.variable for arg in moved.args if isinstance(arg, Ref))
-    return tuple(sorted(own & read))
-
-
-def renamed(expression: Expression, names: Mapping[int, int]) -> Expression:
-    """An expression over other variables."""
-    match expression:
-        case Ref(variable):
-            return Ref(names.get(variable, variable))
-        case Apply(operator, args, type):
-            return Apply(operator, tuple(renamed(each, names) for each in args), type)
-    return expression

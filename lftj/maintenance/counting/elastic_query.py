@@ -13,18 +13,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from lftj.join.context import Context
-from lftj.join.plan.order_choice import OrderSearch
+from lftj.join.plan.order_choice import Choice, OrderSearch
 from lftj.join.plan.order_costs import KEPT_ORDER
 from lftj.join.plan.planner import make_plan
 from lftj.join.run.evaluate import Columns
 from lftj.join.run.prepared import PreparedPlan
 from lftj.maintenance.counting.apply_iteration_kernels import tell_iterations
 from lftj.maintenance.counting.iterated_relation import is_iterated
+from lftj.maintenance.inputs.moved_rules import MovedRule, moved_rules
 from lftj.program.normal_form import NormalRule, PositiveAtom, Ref, RuleVariable, Value
 from lftj.storage.relation import Order, RelationVersion
 from lftj.storage.transient_relation import TransientRelation
@@ -90,11 +92,26 @@ class ElasticQuery:
 
     def run(self, readings: Mapping[str, RelationVersion], context: Context) -> Proofs:
         """All proofs over these relations; those with a moved row as it was count as lost."""
-        found = self.prepared(readings, context).rows(readings, context)
+        found = self._found(readings, context)
         iterations = np.empty(found.shape[1], np.int64)
         tell_iterations(found, self.values, iterations)
         rows = [found[pick] for pick in self.picks] or [np.zeros(len(iterations), np.int64)]
         return Proofs(rows, iterations, found[-1])
+
+    def _found(self, readings: Mapping[str, RelationVersion], context: Context) -> np.ndarray:
+        """The outputs of its plan over these relations."""
+        return self.prepared(readings, context).rows(readings, context)
+
+    @cached_property
+    def moves(self) -> tuple[Order, list[MovedQuery]] | None:
+        """The queries of moves of the relation, of which the rule only compares values that are not
+        in these columns; None where it reads them otherwise.
+        """
+        found = None if self.bound is not None else moved_rules(self.body, self.body.group)
+        if found is None:
+            return None
+        fixed, moved = found
+        return fixed, [MovedQuery(each, self.relation) for each in moved]
 
     def may_match(self, change: TransientRelation, context: Context) -> bool:
         """Test for a row of `change`, which an atom reads, with that atom's constants: rules often
@@ -197,8 +214,11 @@ class ElasticQuery:
             KEPT_ORDER,
             tuning=context.tuning,
         )
-        choice = search.choose()
+        choice = self._choice(search)
         return tuple(self.body.variables[variable].name for variable in choice.order), choice.cost
+
+    def _choice(self, search: OrderSearch) -> Choice:
+        return search.choose()
 
     def _with_their_iterations(self, names: Sequence[str]) -> Iterator[str]:
         """A variable order of the body and the iterations: behind, but for those that are known
@@ -227,6 +247,26 @@ class ElasticQuery:
                 for iteration in [iteration for iteration, end in waiting.items() if end <= number]:
                     del waiting[iteration]
                     yield iteration
+
+
+class MovedQuery(ElasticQuery):
+    """A query of rows that others take the place of: what lies between their values."""
+
+    def __init__(self, moved: MovedRule, relation: str):
+        super().__init__(moved.rule, relation)
+        self._moved = moved
+        self._head = (*self._head, len(self.body.variables) - 1)  # the sign of the move
+        self.values += 1
+
+    def _found(self, readings: Mapping[str, RelationVersion], context: Context) -> np.ndarray:
+        found = super()._found(readings, context)
+        found[-1] *= found[self.values - 1]
+        return found
+
+    def _choice(self, search: OrderSearch) -> Choice:
+        choice = search.choose_behind(self._moved.first, *self._moved.bounded)
+        assert choice is not None, "moves are known before all else"
+        return choice
 
 
 def _with_iterations(body: NormalRule) -> NormalRule:

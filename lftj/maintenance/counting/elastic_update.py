@@ -47,13 +47,14 @@ from lftj.maintenance.counting.iteration_tables import DOUBTED, LOST, MOVED, Bef
 from lftj.maintenance.counting.moves import ComeAndGone, MovedRows, Moves
 from lftj.maintenance.counting.rule_queries import Readings, RuleQueries, readers_of
 from lftj.maintenance.counting.stratum_state import StratumState
-from lftj.maintenance.inputs.versions import CHANGE, Versions
+from lftj.maintenance.inputs.versions import CHANGE, SIGNED, Versions
 from lftj.program.normal_form import NormalRule
 from lftj.scantree.rows import difference
 from lftj.storage.database import base_name
 from lftj.storage.delta import Columns, Delta, stored_width
 from lftj.storage.relation import RelationVersion
 from lftj.storage.transient_relation import TransientRelation
+from lftj.tuning.aids import MOVED_BOUNDS
 from lftj.types.sources import Role, Source, in_role
 
 
@@ -167,10 +168,26 @@ class ElasticUpdate:
             if bound is None
             else self.versions.presence(relation, bound)
         )
+        if change.inserted and change.erased:
+            change = self._by_moves(head, query, change)
         for rows, sign in ((change.erases, -query.sign), (change.inserts, query.sign)):
             if len(rows[0]):
                 self.readings[CHANGE] = self.versions.with_change(relation, bound, rows)[CHANGE]
                 self._wait(head, query, sign)
+
+    def _by_moves(self, head: str, query: ElasticQuery, change: Delta) -> Delta:
+        """Follow rows that others take the place of by what lies between their values; the rest
+        of the change.
+        """
+        if MOVED_BOUNDS in self.context.tuning.without or query.moves is None:
+            return change
+        fixed, queries = query.moves
+        moves = self.versions.moves(query.relation, fixed)
+        if moves.rows.count:
+            self.readings[SIGNED] = moves.rows
+            for each in queries:
+                self._wait(head, each)
+        return moves.rest
 
     def _wait(self, relation: str, query: ElasticQuery, sign: int = 1) -> None:
         proofs = self._ask(query)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from lftj.join.context import Context
 from lftj.maintenance.cost.cost_model import CHANGED, TOUCHED
+from lftj.maintenance.inputs.moved_rules import only_moves
 from lftj.maintenance.inputs.versions import Versions
 from lftj.program.normal_form import Stratum
 from lftj.scantree.frozen import frozen
@@ -46,11 +47,14 @@ class Change:
 
 
 def changes_below(stratum: Stratum, versions: Versions) -> Change:
-    """Change of the stratum's input."""
+    """Change of the stratum's input. What moves a limit by a little has no share."""
     changed, share, shares = 0, 0.0, 0.0
     for name in {*stratum.reads, *map(base_name, stratum.relations)} & versions.deltas.keys():
         delta, rows = len(versions.deltas[name]), versions[name].count
         changed += delta
+        readers = [rule for rule in stratum.joins if name in rule.reads]
+        if readers and only_moves(readers, name, versions):
+            continue
         share = max(share, delta / max(rows, delta))
         shares += delta / max(rows, delta)
     return Change(changed, share, shares)
