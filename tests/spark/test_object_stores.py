@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import lftj
+from bench.partition.seaweed import BUCKET, seaweed
 from lftj.partition.address import CACHE
-from tests.distributed.seaweed import BUCKET, seaweed
 
 
 def test_parts_of_spark_live_in_objects(
