@@ -16,6 +16,7 @@ import lftj
 from bench.figure import Report, require_equal
 from bench.partition.payloads import CountingExecutor
 from lftj.distributed.files.epochs import epoch_file, epochs
+from lftj.distributed.files.runs import RUNS
 from lftj.distributed.stored.checkpoints import at_once
 from lftj.distributed.work.worker import forget
 
@@ -63,19 +64,25 @@ def _insert(workspace: Any, edges: Edges) -> None:
         tx.insert("edge", edges)
 
 
+def _sizes(folder: Path) -> dict[str, int]:
+    return {file.name: file.stat().st_size for file in folder.iterdir()} if folder.exists() else {}
+
+
 def _state(path: Path) -> int:
-    return sum(file.stat().st_size for file in (path / "state").iterdir())
+    return sum(_sizes(path / "state").values())
 
 
 def _after(edges: Edges, more: Edges) -> dict[str, Any]:
     """State after each commit of the last hundred, bytes of manifests of each commit, and the
     view.
     """
-    manifests, states = list[int](), list[int]()
+    manifests, states, runs = list[int](), list[int](), dict[str, int]()
     with _opened(edges) as (workspace, path):
         for number, edge in enumerate(more):
             _insert(workspace, [edge])
-            manifests.append(epoch_file(path, next(epochs(path))).stat().st_size)
+            runs, before = _sizes(path / RUNS), runs
+            merged = sum(size for name, size in runs.items() if name not in before)
+            manifests.append(epoch_file(path, next(epochs(path))).stat().st_size + merged)
             if number >= len(more) - HUNDRED:
                 states.append(_state(path))
         view = sorted(workspace["triangles"].fetchall())
