@@ -173,7 +173,8 @@ class Terms:
             raise cannot_say(what, self.dialect.name)
         if known.sql is not None:
             return self._filled(known.sql, args, type=self.dialect.type(type))
-        if read is not None and read.end is None:
+        in_order = read is not None and read.end is not None
+        if known.state is not StateKind.TEXTS and not in_order:
             raise cannot_say(f"the aggregate `{function}`", self.dialect.name)
         if read is not None:
             by = _keys((*args[1:], args[0]), (*constant[1:], constant[0]))
