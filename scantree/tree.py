@@ -222,7 +222,7 @@ class Tree(TreeReading):
                 f"a tree has at most {MAX_HEIGHT} index levels; these pages are too small for "
                 f"{count} rows"
             )
-        return Tree(self.arena, self, root, height, count)
+        return Tree(self.arena, self, int(root), int(height), int(count))
 
     def apply(self, inserts: Columns = _NO_COLUMNS, erases: Columns = _NO_COLUMNS) -> Tree:
         """The next version: `erases` (key columns) gone, `inserts` (key and value columns) there.

@@ -361,6 +361,11 @@ MODE = Aggregate(
     in_order=MostFrequent(),
     alike=True,
     parted=False,
+    sql={
+        "duckdb": "list_sort([struct_pack(often := -CAST(e.value AS BIGINT), it := e.key) "
+        "FOR e IN map_entries(histogram({0}))])[1].it",
+        "spark": "mode({0}, true)",
+    },
 )
 
 AGGREGATES: Mapping[str, Aggregate] = {

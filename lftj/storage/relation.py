@@ -157,7 +157,7 @@ class RelationVersion(Making):
     def orders(self) -> tuple[Order, ...]:
         """The key orders that exist now, the identity first."""
         identity, trees, waiting = _identity(self.schema), self._trees, self._waiting
-        if len(trees) + len(waiting) == 1:
+        if identity in trees and len(trees) + len(waiting) == 1:
             return (identity,)
         others = [*trees, *[order for order in waiting if order not in trees]]
         return (identity, *[order for order in others if order != identity])

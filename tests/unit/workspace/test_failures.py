@@ -181,15 +181,28 @@ def test_what_leaves_values_out_is_repeated_inside_the_braces(ws):
     ws.add_rules(
         ".decl e(x: int, y: int) .decl z(x: int) .decl a(x: int, s: int) .decl b(x: int, s: int)"
     )
-    ws.add_rules("a(x, s) :- z(x), s = sum w : { z(x), e(x, y), w = 6 / y }.")
+    large = f"w = y + {2**63 - 9}"
+    ws.add_rules(f"a(x, s) :- z(x), s = min w : {{ z(x), e(x, y), {large} }}.")
+    ws.load("z", [(1,)])
+    ws.load("e", [(1, 2), (1, 3), (4, 9)])
+    assert ws["a"].fetchall() == [(1, 2**63 - 7)]
+    with pytest.raises(
+        lftj.ValueRangeError, match="with x = 4, y = 9, in an inner part of a rule"
+    ) as caught:
+        ws.add_rules(f"b(x, s) :- z(x), s = min w : {{ e(x, y), {large} }}.")
+    assert "repeat inside them" in str(caught.value)
+
+
+def test_a_division_by_zero_of_rows_that_the_body_leaves_out_is_none(ws):
+    ws.add_rules(
+        """.decl e(x: int, y: int) .decl z(x: int) .decl b(x: int, s: int)
+        b(x, s) :- z(x), s = sum w : { e(x, y), w = 6 / y }."""
+    )
     ws.load("z", [(1,)])
     ws.load("e", [(1, 2), (1, 3), (4, 0)])
-    assert ws["a"].fetchall() == [(1, 5)]
-    with pytest.raises(
-        lftj.ValueRangeError, match="with x = 4, y = 0, in an inner part of a rule"
-    ) as caught:
-        ws.add_rules("b(x, s) :- z(x), s = sum w : { e(x, y), w = 6 / y }.")
-    assert "repeat inside them" in str(caught.value)
+    assert ws["b"].fetchall() == [(1, 5)]
+    with pytest.raises(lftj.ValueRangeError, match="with x = 4, y = 0"):
+        ws.load("z", [(4,)])
 
 
 def test_a_failure_in_a_rule_without_text_names_its_relation(ws):
@@ -249,6 +262,7 @@ def test_memory_that_runs_out_is_told_to_who_asks_and_who_verifies(monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr(Arena, "require", full)
+        patch.setattr(Arena, "made_in_room", full)
         with pytest.raises(lftj.LimitError, match="memory ran out; there is no answer") as caught:
             ws.query("p(x), q(y), x < y")
         assert caught.value.code == "E333"
