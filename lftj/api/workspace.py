@@ -184,7 +184,7 @@ class Workspace(Schemas, Files, History, Branching, Inspection, Reading, Uncopie
         return relation
 
     def add_aggregate(self, aggregate: UserAggregate) -> None:
-        """Let rules use an aggregate of your own, by its name: `total(x, product(v)) :- …`. Needs
+        """Let rules use an aggregate of your own, by its name: `total(x, times(v)) :- …`. Needs
         `argument_types` and `result_type`. Not over parts: DistributedError (E400).
         """
         with self.transaction() as tx:

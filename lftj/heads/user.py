@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Aggregates that a user defines in Python, by four or five verbs.
 
-    UserAggregate("product", zero=1, lift=lambda v: v, combine=lambda a, b: a * b,
+    UserAggregate("times", zero=1, lift=lambda v: v, combine=lambda a, b: a * b,
     argument_types=(INT,), result_type=INT)
 
 `lift` turns the arguments of one assignment into a state, `combine` puts two states together

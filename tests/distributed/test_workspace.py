@@ -50,7 +50,7 @@ def test_what_cannot_be_done_yet_is_named_with_what_to_do_instead(tmp_path: Path
         with pytest.raises(
             lftj.DistributedError, match="cannot do this yet: add_aggregate"
         ) as caught:
-            workspace.add_aggregate(lftj.UserAggregate("product", 1, int, max))
+            workspace.add_aggregate(lftj.UserAggregate("times", 1, int, max))
         assert (caught.value.code, caught.value.hint) == (
             "E400",
             f"write the aggregate with {listed(AGGREGATES, 'or')}",
@@ -59,7 +59,7 @@ def test_what_cannot_be_done_yet_is_named_with_what_to_do_instead(tmp_path: Path
             workspace.transaction() as tx,
             pytest.raises(lftj.DistributedError, match="cannot do this yet: add_aggregate"),
         ):
-            tx.add_aggregate(lftj.UserAggregate("product", 1, int, max))
+            tx.add_aggregate(lftj.UserAggregate("times", 1, int, max))
         with pytest.raises(AttributeError, match="no attribute"):
             workspace.add_aggregates  # noqa: B018
 

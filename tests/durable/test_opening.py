@@ -26,7 +26,7 @@ from tests.durable.inside import durable_of
 COMMITS = 20
 
 product = lftj.UserAggregate(
-    "product",
+    "times",
     zero=1,
     lift=lambda value: value,
     combine=lambda one, other: one * other,
@@ -133,7 +133,7 @@ def test_an_aggregate_of_the_users_is_found_by_its_import_path(
         workspace.add_aggregate(product)
         workspace.add_rules(
             ".decl e(x: number, v: number) .decl p(x: number, v: number) "
-            "p(x, product(v)) :- e(x, v)."
+            "p(x, times(v)) :- e(x, v)."
         )
         workspace.load("e", [(1, 2), (1, 3), (2, 5)])
     with lftj.connect(path) as workspace:
@@ -141,7 +141,7 @@ def test_an_aggregate_of_the_users_is_found_by_its_import_path(
         workspace.load("e", [(1, 7)])
         assert sorted(workspace["p"].fetchall()) == [(1, 42), (2, 5)]
     monkeypatch.delattr(f"{__name__}.product")
-    with pytest.raises(DurableError, match=f"`product` from {__name__}:product: ") as caught:
+    with pytest.raises(DurableError, match=f"`times` from {__name__}:product: ") as caught:
         lftj.connect(path)
     assert caught.value.code == "E357"
 

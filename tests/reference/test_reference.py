@@ -344,9 +344,9 @@ def test_concatenation_goes_by_keys_then_by_text():
 
 
 def test_user_folds():
-    product = {"product": lambda rows: rows[0][0] * rows[1][0]}
+    product = {"times": lambda rows: rows[0][0] * rows[1][0]}
     assert evaluate(
-        [rule(atom("r", of_group("product", "a")), atom("n", "a"))],
+        [rule(atom("r", of_group("times", "a")), atom("n", "a"))],
         {"n": {(3,), (5,)}},
         users=product,
     )["r"] == {(15,)}

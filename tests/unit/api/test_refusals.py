@@ -19,7 +19,7 @@ from tests.docs.blocks import ROOT
 from tests.unit.api.scenarios import filled
 
 PRODUCT = lftj.UserAggregate(
-    "product",
+    "times",
     zero=1,
     lift=int,
     combine=lambda a, b: a * b,

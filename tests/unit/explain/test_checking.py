@@ -96,10 +96,10 @@ def test_aggregates_of_the_user_are_not_folded_again() -> None:
     workspace = lftj.connect()
     workspace.add_aggregate(
         lftj.UserAggregate(
-            "product", 1, int, lambda a, b: a * b, argument_types=(lftj.INT,), result_type=lftj.INT
+            "times", 1, int, lambda a, b: a * b, argument_types=(lftj.INT,), result_type=lftj.INT
         )
     )
-    workspace.add_rules(".decl e(x: number) .decl p(x: number) p(product(x)) :- e(x).")
+    workspace.add_rules(".decl e(x: number) .decl p(x: number) p(times(x)) :- e(x).")
     workspace.load("e", [(2,), (3,)])
     assert workspace.explain("p", (6,)).height == 1
 

@@ -93,20 +93,20 @@ def test_declared_from_outside():
 
 
 def test_user_aggregates():
-    signature = UserAggregateSignature("product", (FLOAT,), FLOAT)
+    signature = UserAggregateSignature("times", (FLOAT,), FLOAT)
     made = program("").with_aggregate(signature)
-    made, _ = made.add(parse("hf(x, product(v)) :- w(x, v)."))
+    made, _ = made.add(parse("hf(x, times(v)) :- w(x, v)."))
     (rule,) = made.rules
-    assert str(rule).count("product") == 1
+    assert str(rule).count("times") == 1
     for wrong in (
-        "hs(product(t)) :- s(_, t).",
-        "hf(x, product(v, v)) :- w(x, v).",
-        "hs(product(v)) :- w(_, v).",
+        "hs(times(t)) :- s(_, t).",
+        "hf(x, times(v, v)) :- w(x, v).",
+        "hs(times(v)) :- w(_, v).",
     ):
         with pytest.raises(ProgramErrors):
             made.add(parse(wrong))
     with pytest.raises(DeclarationError):
-        made.with_aggregate(UserAggregateSignature("product", (INT,), INT))
+        made.with_aggregate(UserAggregateSignature("times", (INT,), INT))
     with pytest.raises(DeclarationError):
         made.with_aggregate(UserAggregateSignature("sum", (INT,), INT))
 

@@ -181,7 +181,7 @@ def test_aggregates_of_the_user_are_checked_with_their_function() -> None:
     workspace = lftj.connect()
     workspace.add_aggregate(
         lftj.UserAggregate(
-            "product",
+            "times",
             zero=1,
             lift=lambda v: v,
             combine=lambda a, b: a * b,
@@ -189,7 +189,7 @@ def test_aggregates_of_the_user_are_checked_with_their_function() -> None:
             result_type=int,
         )
     )
-    text = ".decl e(x: number) .decl f(x: number) f(product(x)) :- e(x)."
+    text = ".decl e(x: number) .decl f(x: number) f(times(x)) :- e(x)."
     workspace.add_rules(text)
     workspace.load("e", [(2,), (3,)])
     proof = workspace.explain("f", (6,))
@@ -197,6 +197,6 @@ def test_aggregates_of_the_user_are_checked_with_their_function() -> None:
     def product(rows: Any) -> int:
         return rows[0][0] * rows[1][0]
 
-    lftj.check_proof(proof, {"e": [(2,), (3,)]}, text, aggregates={"product": product})
+    lftj.check_proof(proof, {"e": [(2,), (3,)]}, text, aggregates={"times": product})
     with pytest.raises(lftj.ProofError):
-        lftj.check_proof(proof, {"e": [(2,), (4,)]}, text, aggregates={"product": product})
+        lftj.check_proof(proof, {"e": [(2,), (4,)]}, text, aggregates={"times": product})

@@ -274,17 +274,16 @@ def test_memory_that_runs_out_is_told_to_who_asks_and_who_verifies(monkeypatch):
 
 def test_what_a_users_function_raises_says_in_which_rule(ws):
     verbs = {"zero": 1, "lift": lambda v: 1 // v, "combine": lambda a, b: a * b}
-    ws.add_aggregate(lftj.UserAggregate("product", **verbs, argument_types=(int,), result_type=int))
+    ws.add_aggregate(lftj.UserAggregate("times", **verbs, argument_types=(int,), result_type=int))
     ws.add_rules(
-        ".decl e(x: number, y: number)\n.decl p(x: number, y: number)\np(x, product(y)) :- e(x, "
-        "y).",
+        ".decl e(x: number, y: number)\n.decl p(x: number, y: number)\np(x, times(y)) :- e(x, y).",
         file="a.dl",
     )
     for row in ((1, 0), (2, 0)):
         with pytest.raises(lftj.UserFunctionError) as caught:
             ws.load("e", [(2, 1), row])
         message = (
-            "the user aggregate `product` raised ZeroDivisionError: integer division or modulo "
+            "the user aggregate `times` raised ZeroDivisionError: integer division or modulo "
             "by zero"
         )
         assert caught.value.message == f"{message}, for the group ({row[0]}), in a rule for `p`"

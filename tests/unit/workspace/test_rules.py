@@ -174,19 +174,19 @@ def test_a_relation_whose_facts_are_gone_may_be_aggregated(ws):
 
 def test_a_users_own_aggregate(ws):
     product = lftj.UserAggregate(
-        "product", 1, int, lambda a, b: a * b, argument_types=(lftj.INT,), result_type=lftj.INT
+        "times", 1, int, lambda a, b: a * b, argument_types=(lftj.INT,), result_type=lftj.INT
     )
     ws.add_aggregate(product)
     ws.add_aggregate(product)
     ws.add_rules(
-        ".decl e(g: number, x: number)\n.decl t(g: number, p: number)\nt(g, product(x)) :- e(g, x)."
+        ".decl e(g: number, x: number)\n.decl t(g: number, p: number)\nt(g, times(x)) :- e(g, x)."
     )
     ws.load("e", [(1, 2), (1, 3), (2, 5)])
     assert rows(ws, "t") == {(1, 6), (2, 5)}
-    with pytest.raises(lftj.DeclarationError, match="`product` is defined already"):
+    with pytest.raises(lftj.DeclarationError, match="`times` is defined already"):
         ws.add_aggregate(
             lftj.UserAggregate(
-                "product", 0, int, max, argument_types=(lftj.INT,), result_type=lftj.INT
+                "times", 0, int, max, argument_types=(lftj.INT,), result_type=lftj.INT
             )
         )
     with pytest.raises(lftj.DeclarationError, match="no result_type"):
