@@ -44,10 +44,11 @@ class Aggregate:
     `constant`: the place of an argument that is a constant, `types`: the types that arguments have
     to be of, by place. `divided`: a total is divided by the number of assignments. `of_nothing`:
     the value of a group without assignments, as a whole number, where 0 is `false`; None where it
-    has none. `alike`: its value is of the type of what it aggregates, so constants take the type
-    that is expected of it. `together`: the aggregate that puts results of parts of a group
-    together, exact for all types but floats; None where there is none. `parted`: parts of a group
-    have shares of it. `sql`: None where it depends on more than types.
+    has none. `counting`: it is that of NULLs alone too, where others are NULL. `alike`: its value
+    is of the type of what it aggregates, so constants take the type that is expected of it.
+    `together`: the aggregate that puts results of parts of a group together, exact for all types
+    but floats; None where there is none. `parted`: parts of a group have shares of it. `sql`: None
+    where there is none, or it depends on more than types.
 
     A group for which a `fold` has no value has no row, as a body has none for which it is asked;
     such an aggregate is a float.
@@ -69,6 +70,7 @@ class Aggregate:
     types: tuple[Type | None, ...] = ()
     divided: bool = False
     of_nothing: int | None = None
+    counting: bool = False
     alike: bool = False
     together: str | None = None
     parted: bool = True
@@ -134,6 +136,7 @@ COUNT = Aggregate(
     wanted="no argument or one",
     word=True,
     of_nothing=0,
+    counting=True,
     together="sum",
     sql="count(*)",
 )
@@ -240,6 +243,7 @@ COUNT_DISTINCT = Aggregate(
     form="count_distinct(x)",
     in_order=Different(),
     of_nothing=0,
+    counting=True,
     parted=False,
     sql="count(DISTINCT {0})",
 )
@@ -390,7 +394,7 @@ def _of(*states: StateKind) -> frozenset[str]:
 COUNTS, TOTALS, TEXTS, GREATEST = map(
     _of, (StateKind.COUNT, StateKind.TOTAL, StateKind.TEXTS, StateKind.GREATEST)
 )
-COUNTING = frozenset({COUNT.name, COUNT_DISTINCT.name})
+COUNTING = frozenset(name for name, each in AGGREGATES.items() if each.counting)
 """Aggregates that are 0 of a group in which nothing but NULL is counted; others are NULL there."""
 EXTREMES = _of(StateKind.LEAST, StateKind.GREATEST)
 """The aggregates by the state of a group."""
