@@ -173,8 +173,7 @@ def _with_other_functions(before: State, program: Program) -> State:
     strata = before.program.stratified.order.strata_of(before.program.calling(other))
     keys = {stratum_key(each.relations) for each in strata}
     keys.update(name for each in strata for name in each.relations)
-    gone = sorted(key for key in keys if key in before.heads)
-    return replace(before, heads=before.heads.without(gone))
+    return replace(before, heads=before.heads.without(sorted(keys)))
 
 
 def _with_results(
@@ -233,7 +232,7 @@ def _without(before: State, dropped: frozenset[str], context: Context) -> State:
     strata = order.strata_of(dropped.union(*(order.readers.get(name, ()) for name in names)))
     keys = {stratum_key(each.relations) for each in strata}
     keys.update(name for each in strata for name in each.relations)
-    heads = before.heads.without(sorted(key for key in keys if key in before.heads))
+    heads = before.heads.without(sorted(keys))
     return replace(before, database=before.database.replace({}, drop=names), heads=heads)
 
 

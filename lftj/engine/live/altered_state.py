@@ -59,7 +59,7 @@ def _states_left(state: State, name: str) -> ViewStates:
     strata = order.strata_of({name}.union(*(order.readers.get(each, ()) for each in names)))
     keys = {stratum_key(each.relations) for each in strata}
     keys.update(each for stratum in strata for each in stratum.relations)
-    return state.heads.without(sorted(key for key in keys if key in state.heads))
+    return state.heads.without(sorted(keys))
 
 
 def altered_relation(
