@@ -160,3 +160,22 @@ def test_a_text_may_declare_what_an_alteration_made(
     with lftj.connect(tmp_path / "w") as again:
         again.add_rules(f".decl o(k: number, {declared})")
         assert again["v"].fetchall() == [(1,)]
+
+
+def test_views_that_wait_are_followed_by_the_rules_of_the_last_alteration(opened: Any) -> None:
+    with opened() as ws:
+        ws.add_rules(
+            """.decl n(c: number?) .decl f(a: number, b: float?) .decl b(a: number, b: number)
+            .decl w(k: number) .decl v(k: number)
+            w(a) :- b(a, _).
+            v(count()) :- f(5, _), n(0)."""
+        )
+        ws.alter("f", rename={"b": "q"})
+        ws.alter("b", rename={"b": "q"})
+        ws.load("b", [(1, 1)])  # makes nodes for both views, and a state for one
+        ws.alter("n", add={"m": str | None})
+        ws.load("f", [(5, 1.0)])
+        ws.load("n", [(0, None), (0, "a")])
+        assert (ws["v"].fetchall(), ws.verify()) == ([(2,)], [])
+    with opened() as ws:
+        assert ws.verify() == []
