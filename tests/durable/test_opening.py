@@ -132,8 +132,7 @@ def test_an_aggregate_of_the_users_is_found_by_its_import_path(
     with lftj.connect(path) as workspace:
         workspace.add_aggregate(product)
         workspace.add_rules(
-            ".decl e(x: number, v: number) .decl p(x: number, v: number) "
-            "p(x, times(v)) :- e(x, v)."
+            ".decl e(x: number, v: number) .decl p(x: number, v: number) p(x, times(v)) :- e(x, v)."
         )
         workspace.load("e", [(1, 2), (1, 3), (2, 5)])
     with lftj.connect(path) as workspace:
