@@ -14,44 +14,35 @@ from dataclasses import replace
 import numpy as np
 
 from lftj.join.context import Context
-from lftj.join.plan.order_choice import OrderSearch
-from lftj.join.plan.plan import RulePlan
-from lftj.join.plan.planner import lay_out
 from lftj.join.plan.variable_orders import variables_of
-from lftj.join.run.prepared import PreparedPlan
 from lftj.maintenance.inputs.moved_rules import renamed
 from lftj.maintenance.inputs.versions import SIGNED, Versions
 from lftj.program.normal_form import Assignment, NormalRule, PositiveAtom, Ref, RelationSchema
 from lftj.scantree.frozen import record
 from lftj.storage.delta import Columns
 from lftj.storage.transient_relation import TransientRelation
-from lftj.views.lasting_plans import keep_orders, outgrown
+from lftj.views.lasting_plans import LastingQuery
 
 Assignments = tuple[Columns, np.ndarray]
 
 
 @record
-class ChangedValues:
+class ValueQuery:
     """A rule that reads one relation of its stratum, of which only what is added depends on the
     value, as a query of the values before and after. `source`: that relation; `column`: the one
-    with its values; `needed`: variables of the group and of what is added `before` and `after`,
-    which are places in it.
+    with its values; `before` and `after`: the places of the group and of what is added then.
     """
 
-    rule: NormalRule
+    query: LastingQuery
     source: str
     column: int
-    first: tuple[int, ...]
-    needed: tuple[int, ...]
     before: tuple[int, ...]
     after: tuple[int, ...]
-    _prepared: PreparedPlan | None = None
-    _sizes: tuple[int, ...] = ()
 
     @staticmethod
     def of(
         rule: NormalRule, own: PositiveAtom, column: int, head: tuple[int, ...], width: int
-    ) -> ChangedValues:
+    ) -> ValueQuery:
         """The query of a rule whose head has these variables: `width` of the group, then those that
         are added.
         """
@@ -76,12 +67,10 @@ class ChangedValues:
             atoms=atoms,
             assignments=tuple(assignments),
         )
-        return ChangedValues(
-            query,
+        return ValueQuery(
+            LastingQuery(query, needed, _joined(moved, atoms), (), query.reads),
             own.relation,
             column,
-            _joined(moved, atoms),
-            needed,
             tuple(map(needed.index, head)),
             tuple(map(needed.index, after)),
         )
@@ -101,32 +90,12 @@ class ChangedValues:
         rows = np.array([*gone, come[self.column]], np.int64)
         read = TransientRelation(RelationSchema(schema.name, types), context.resources.arena, rows)
         readable = versions.with_rows(SIGNED, read)
-        sizes = tuple([readable[name].count for name in self.rule.reads])
-        if self._prepared is None or outgrown(self._sizes, sizes):
-            plan = self._plan(readable, context)
-            self._prepared, self._sizes = PreparedPlan(plan, readable, context), sizes
-            keep_orders(plan, readable, context)
-        columns, proofs, _ = self._prepared.run(readable, context)
+        columns, proofs = self.query.run(readable, context)
         found = [
             np.concatenate((columns[old], columns[new]))
             for old, new in zip(self.before, self.after, strict=True)
         ]
         return found, np.concatenate((-proofs, proofs))
-
-    def _plan(self, versions: Versions, context: Context) -> RulePlan:
-        statistics = context.statistics
-        search = OrderSearch(
-            self.rule,
-            lambda name: statistics.of(versions[name]),
-            lambda name: versions[name].orders(),
-            frozenset(self.needed),
-            0.0,
-            context.upkeep,
-            tuning=statistics.tuning,
-        )
-        choice = search.choose_behind(self.first)
-        assert choice is not None, "changed rows are known before all else"
-        return lay_out(self.rule, choice, self.needed, versions, count=True)
 
 
 def _joined(moved: PositiveAtom, atoms: tuple[PositiveAtom, ...]) -> tuple[int, ...]:

@@ -29,7 +29,7 @@ from lftj.storage.delta import Columns
 from lftj.types import INT, encode_constant
 from lftj.types.dictionary import Dictionary
 from lftj.types.sources import Role, Source
-from lftj.views.changed_values import ChangedValues
+from lftj.views.changed_values import ValueQuery
 from lftj.views.delta_query import DeltaQuery, delta_queries, signed_assignments
 from lftj.views.join_node import Assignments, Join, Want, joined
 
@@ -75,12 +75,12 @@ class Contribution:
         self.join = Join.of(made, "summed")
         self.reads = frozenset(rule.reads)
         self.judges = _judges(rule, known)
-        self.changed_values: ChangedValues | None = None
+        self.changed_values: ValueQuery | None = None
         if len(self.sources) == 1 and not self.judges:
             (own,) = (atom for atom in made.atoms if atom.relation in known)
             group = [each.variable for each in key if isinstance(each, Ref)]
             added = [each.variable for each in values]
-            self.changed_values = ChangedValues.of(
+            self.changed_values = ValueQuery.of(
                 made, own, known[own.relation].column, (*group, *added), len(group)
             )
 

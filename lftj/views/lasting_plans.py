@@ -5,10 +5,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from lftj.join.context import Context
 from lftj.join.plan.cardinality import stale
+from lftj.join.plan.order_choice import OrderSearch
 from lftj.join.plan.plan import RulePlan
+from lftj.join.plan.planner import lay_out
+from lftj.join.run.prepared import PreparedPlan
 from lftj.maintenance.inputs.versions import SIGNED, Versions
+from lftj.program.normal_form import NormalRule
+from lftj.scantree.frozen import record
+from lftj.storage.delta import Columns
+from lftj.storage.relation import Order
 from lftj.types.sources import Role, in_role, without_role
 
 STALE = 8
@@ -33,3 +42,44 @@ def keep_orders(plan: RulePlan, readable: Versions, context: Context) -> None:
             )
         if in_role(name, Role.PREVIOUS):
             readable[name.name].tree(order)
+
+
+@record
+class LastingQuery:
+    """A rule that reads `SIGNED` rows, whose plan begins with their variables `first`, then goes
+    through what lies between where one is `bounded`. It is planned again where relations of `sized`
+    have other sizes by far. `outputs`: the variables of its result.
+    """
+
+    rule: NormalRule
+    outputs: tuple[int, ...]
+    first: Order
+    bounded: Order
+    sized: tuple[str, ...]
+    _prepared: PreparedPlan | None = None
+    _sizes: tuple[int, ...] = ()
+
+    def run(self, versions: Versions, context: Context) -> tuple[Columns, np.ndarray]:
+        """The outputs, and how many assignments each row of them stands for."""
+        sizes = tuple([versions[name].count for name in self.sized])
+        if self._prepared is None or outgrown(self._sizes, sizes):
+            plan = self._plan(versions, context)
+            self._prepared, self._sizes = PreparedPlan(plan, versions, context), sizes
+            keep_orders(plan, versions, context)
+        columns, proofs, _ = self._prepared.run(versions, context)
+        return columns, proofs
+
+    def _plan(self, versions: Versions, context: Context) -> RulePlan:
+        statistics = context.statistics
+        search = OrderSearch(
+            self.rule,
+            lambda name: statistics.of(versions[name]),
+            lambda name: versions[name].orders(),
+            frozenset(self.outputs),
+            0.0,
+            context.upkeep,
+            tuning=statistics.tuning,
+        )
+        choice = search.choose_behind(self.first, *self.bounded)
+        assert choice is not None, "signed rows are known before all else"
+        return lay_out(self.rule, choice, self.outputs, versions, count=True)

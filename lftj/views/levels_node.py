@@ -27,15 +27,13 @@ from lftj.heads.changes import net_changes
 from lftj.join.context import Context
 from lftj.maintenance.inputs.rule_work import RuleWork
 from lftj.maintenance.inputs.versions import Versions
-from lftj.program.normal_form import (
-    RelationSchema,
-)
+from lftj.program.normal_form import RelationSchema
 from lftj.scantree.rows import sort_rows, union
 from lftj.storage.database import Database
 from lftj.storage.delta import Columns, Delta, paired
 from lftj.storage.relation import RelationVersion
 from lftj.types.dictionary import Dictionary
-from lftj.views.changed_values import ChangedValues
+from lftj.views.changed_values import ValueQuery
 from lftj.views.contribution import Contribution
 from lftj.views.group_cycles import Group, cycle_of, tuples_of
 from lftj.views.join_node import Assignments, joined
@@ -181,7 +179,7 @@ class Levels:
             self._take(each, *self._change(each, here))
 
     def _of_values(
-        self, query: ChangedValues, each: Contribution, versions: Versions
+        self, query: ValueQuery, each: Contribution, versions: Versions
     ) -> dict[str, Delta]:
         """Follow the groups of a source that have another value; the rest of its change. Nothing
         rests on other groups by that, so no level rises.
@@ -193,9 +191,7 @@ class Levels:
             context = self._context
             context.upkeep = versions.upkeep(context.resources.kept_orders, lambda _: False)
             rows, signed = query.run(gone, come, schema, versions, context)
-            if len(signed):
-                self._work.assignments += len(signed)
-                self._pending[each.relation].append((rows, signed))
+            self._keep(each, rows, signed)
         return {query.source: rest} if len(rest) else {}
 
     def _step(
@@ -217,13 +213,16 @@ class Levels:
         """Keep rows that come and go until their groups are finished, and raise the levels of the
         groups that come.
         """
-        if not len(signed):
-            return
-        self._work.assignments += len(signed)
-        self._pending[each.relation].append((rows[: each.width + each.added], signed))
+        self._keep(each, rows, signed)
         won = signed > 0
         if won.any():
             self._raise(each, [column[won] for column in rows])
+
+    def _keep(self, each: Contribution, rows: Columns, signed: np.ndarray) -> None:
+        """Keep rows until their groups are finished."""
+        if len(signed):
+            self._work.assignments += len(signed)
+            self._pending[each.relation].append((rows[: each.width + each.added], signed))
 
     # ── levels ────────────────────────────────────────────────────────────────────────────────────
     def _key(self, name: str, rows: Columns) -> Columns:

@@ -17,60 +17,17 @@ from __future__ import annotations
 import numpy as np
 
 from lftj.join.context import Context
-from lftj.join.plan.order_choice import OrderSearch
-from lftj.join.plan.plan import RulePlan
-from lftj.join.plan.planner import lay_out
 from lftj.join.run.evaluate import Columns
-from lftj.join.run.prepared import PreparedPlan
 from lftj.join.strategy import within
 from lftj.maintenance.inputs.moved_rules import MovedRule, moved_rules
 from lftj.maintenance.inputs.versions import SIGNED, Moves, Versions
 from lftj.program.normal_form import NormalRule
 from lftj.scantree.frozen import record
 from lftj.storage.relation import Order
-from lftj.views.lasting_plans import keep_orders, outgrown
+from lftj.views.lasting_plans import LastingQuery
 
 Assignments = tuple[Columns, np.ndarray]
 """Needed values of assignments, and how many each row stands for: negative numbers are lost."""
-
-
-@record
-class MoveQuery:
-    """The assignments of a moved rule."""
-
-    moved: MovedRule
-    needed: tuple[int, ...]
-    _prepared: PreparedPlan | None = None
-    _sizes: tuple[int, ...] = ()
-
-    def run(self, versions: Versions, context: Context) -> Assignments:
-        """The values of `needed`, and how many assignments each stands for: negative ones are
-        lost. `versions` have the moves as `SIGNED`.
-        """
-        sizes = tuple([versions[name].count for name in self.moved.rule.reads if name != SIGNED])
-        if self._prepared is None or outgrown(self._sizes, sizes):
-            plan = self._plan(versions, context)
-            self._prepared, self._sizes = PreparedPlan(plan, versions, context), sizes
-            keep_orders(plan, versions, context)
-        (*columns, signs), proofs, _ = self._prepared.run(versions, context)
-        return columns, signs * proofs
-
-    def _plan(self, versions: Versions, context: Context) -> RulePlan:
-        """A plan that begins with the moves, and goes through what lies between."""
-        outputs = (*self.needed, len(self.moved.rule.variables) - 1)
-        statistics = context.statistics
-        search = OrderSearch(
-            self.moved.rule,
-            lambda name: statistics.of(versions[name]),
-            lambda name: versions[name].orders(),
-            frozenset(outputs),
-            0.0,
-            context.upkeep,
-            tuning=statistics.tuning,
-        )
-        choice = search.choose_behind(self.moved.first, *self.moved.bounded)
-        assert choice is not None, "moves are known before all else"
-        return lay_out(self.moved.rule, choice, outputs, versions, count=True)
 
 
 @record
@@ -80,7 +37,7 @@ class Moving:
     """
 
     fixed: Order
-    queries: list[MoveQuery]
+    queries: list[LastingQuery]
 
     @staticmethod
     def of(rule: NormalRule, needed: tuple[int, ...]) -> Moving | None:
@@ -89,7 +46,7 @@ class Moving:
         if found is None:
             return None
         fixed, moved = found
-        return Moving(fixed, [MoveQuery(each, needed) for each in moved])
+        return Moving(fixed, [_query(each, needed) for each in moved])
 
     def run(
         self, moves: Moves, versions: Versions, context: Context, allowed: int
@@ -100,10 +57,23 @@ class Moving:
         readable, budget = versions.with_rows(SIGNED, moves.rows), context.budget
 
         def found() -> list[Assignments] | None:
-            return [query.run(readable, context) for query in self.queries]
+            return [_signed(*query.run(readable, context)) for query in self.queries]
 
         spent, price, left = budget.spent, budget.price, budget.left
         most = allowed * price if left is None else min(allowed * price, left)
         pieces = within(budget, most, found, lambda _: None, price)
         budget.extend(spent - budget.spent)
         return pieces
+
+
+def _query(moved: MovedRule, needed: tuple[int, ...]) -> LastingQuery:
+    """The query of a moved rule: the needed variables, then the sign of the move."""
+    outputs = (*needed, len(moved.rule.variables) - 1)
+    others = tuple([name for name in moved.rule.reads if name != SIGNED])
+    return LastingQuery(moved.rule, outputs, moved.first, moved.bounded, others)
+
+
+def _signed(columns: Columns, proofs: np.ndarray) -> Assignments:
+    """The needed values, and how many assignments each stands for: negative ones are lost."""
+    *values, signs = columns
+    return values, signs * proofs

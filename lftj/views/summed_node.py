@@ -6,6 +6,7 @@ anew where not, by iterations where levels find a cycle that conditions may open
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import is_
 
 from lftj.errors import GroupCycleError, UserFunctionError, ValueRangeError
 from lftj.join.context import Context
@@ -31,7 +32,7 @@ def follow_levels(
     """
     rules = tuple(rule for rule in stratum.rules if isinstance(rule, NormalRule))
     same = isinstance(kept, LevelsState) and len(kept.rules) == len(rules)
-    if isinstance(kept, LevelsState) and same and all(map(_is, kept.rules, rules)):
+    if isinstance(kept, LevelsState) and same and all(map(is_, kept.rules, rules)):
         way = Levels(schemas, kept, versions, context, work)
         try:
             return way.followed()
@@ -61,7 +62,3 @@ def _anew(
             return Iterated(schemas, begun, versions, context, work).from_nothing()
         except (ValueRangeError, UserFunctionError):
             raise first from None  # values of a cycle grow until they have no room
-
-
-def _is(one: object, other: object) -> bool:
-    return one is other
