@@ -38,6 +38,14 @@ class Runs(NamedTuple):
     counts: np.ndarray
     starts: np.ndarray
 
+    @property
+    def firsts(self) -> np.ndarray:
+        """Mark the first of equal values in each run."""
+        new = np.ones(len(self.values), np.bool_)
+        new[1:] = self.values[1:] != self.values[:-1]
+        new[self.starts] = True
+        return new
+
 
 class Ordered(Protocol):
     """The rows of groups in their order, which `lftj.heads` has as columns or keeps in a tree.
@@ -143,14 +151,12 @@ class MostFrequent(InOrder):
 
     def read(self, rows: Ordered) -> np.ndarray:
         """O(rows) of each group."""
-        values, counts, starts = rows.whole()
+        runs = rows.whole()
+        values, counts, starts = runs
         found = np.zeros(len(rows.sizes), np.int64)
         if not len(starts):
             return found
-        new = np.ones(len(values), np.bool_)
-        new[1:] = values[1:] != values[:-1]
-        new[starts] = True
-        first = np.flatnonzero(new)
+        first = np.flatnonzero(runs.firsts)
         often, starts = np.add.reduceat(counts, first), np.searchsorted(first, starts)
         most = np.maximum.reduceat(often, starts)
         group = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(first))))

@@ -36,11 +36,7 @@ class _Sorted:
 
     def different(self) -> np.ndarray:
         """O(rows)."""
-        values, _, starts = self._runs
-        new = np.ones(len(values), np.int64)
-        new[1:] = values[1:] != values[:-1]
-        new[starts] = 1
-        return np.add.reduceat(new, starts)
+        return np.add.reduceat(self._runs.firsts, self._runs.starts, dtype=np.int64)
 
     def at(self, places: np.ndarray) -> np.ndarray:
         """O(rows)."""
