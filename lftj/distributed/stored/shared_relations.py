@@ -10,17 +10,15 @@ relations with strings are made by each.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from lftj.distributed.stored.stored_part import WHOLE
-from lftj.distributed.stored.storing import storing
+from lftj.distributed.stored.storing import one_at_a_time, storing
 from lftj.frames import whole_file
 from lftj.program import RelationSchema
-from lftj.scantree import WIDE, Arena, lock_file
+from lftj.scantree import WIDE, Arena
 from lftj.storage import Delta, RelationVersion
 from lftj.storage.durable import (
     NOT_TO_BE_HAD,
@@ -56,23 +54,12 @@ def shared_relation(
         if not open_:
             return None
         pages.folder.mkdir(exist_ok=True)
-        with _one_at_a_time(record.with_suffix(".lock")):
+        with one_at_a_time(record.with_suffix(".lock")):
             with suppress(*NOT_TO_BE_HAD):
                 return _opened(record, schema, arena, pages)
             _write(record, schema, delta)
             return _opened(record, schema, arena, pages)
     return None
-
-
-@contextmanager
-def _one_at_a_time(file: Path) -> Iterator[None]:
-    """Hold a lock, which the system gives back when its holder dies."""
-    lock = os.open(file, os.O_RDWR | os.O_CREAT, 0o644)
-    try:
-        lock_file(lock, wait=True)
-        yield
-    finally:
-        os.close(lock)
 
 
 def _write(record: Path, schema: RelationSchema, delta: Delta) -> None:

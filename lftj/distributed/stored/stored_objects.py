@@ -10,15 +10,13 @@ computed where a file is.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 from lftj.distributed.objects.file_store import store_of
-from lftj.scantree import lock_file
+from lftj.distributed.stored.storing import one_at_a_time
 from lftj.storage.durable import (
     appended_sizes,
     owner_of,
@@ -113,7 +111,7 @@ class StateObjects:
             file: [tuple(each) for each in found] for file, found in record["objects"]["files"]
         }
         require_own_homes(self._folder, files)
-        with _one_fetching(self._folder):
+        with one_at_a_time(self._folder / _LOCK):
             self._fetch(files)
             for name, head in record["objects"]["heads"].items():
                 take_head(self._folder, name, head)
@@ -135,17 +133,6 @@ class StateObjects:
             write_stretch(file, first, content)
         for file in files:
             (self._folder / file).touch()
-
-
-@contextmanager
-def _one_fetching(folder: Path) -> Iterator[None]:
-    """For the length of a block, let no other process of this machine fetch into a folder."""
-    handle = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o644)
-    try:
-        lock_file(handle, wait=True)
-        yield
-    finally:
-        os.close(handle)
 
 
 def _digest(content: bytes) -> str:

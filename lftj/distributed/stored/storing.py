@@ -100,3 +100,16 @@ def storing(path: Path) -> Iterator[bool]:
         yield os.fstat(file).st_nlink > 0
     finally:
         os.close(file)
+
+
+@contextmanager
+def one_at_a_time(file: Path) -> Iterator[None]:
+    """For the length of a block, hold the lock of a file of this machine, which the system gives
+    back when its holder dies.
+    """
+    handle = os.open(file, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        lock_file(handle, wait=True)
+        yield
+    finally:
+        os.close(handle)
