@@ -86,7 +86,7 @@ def follow_stratum(
     the strata that the rows there are follow from; without it a stratum of other rules begins anew.
     """
     without = context.tuning.without
-    rules = _rule_change(stratum, kept, context, changed_rules, was)
+    rules = _rule_change(stratum, kept, versions, context, changed_rules, was)
     patient = LongChains.name not in without
     change = StratumChange(stratum, schemas, versions, context, rules, close, patient=patient)
     ladder = BEST_VALUES if change.lattices else ROWS
@@ -99,11 +99,18 @@ def follow_stratum(
 def _rule_change(
     stratum: Stratum,
     kept: Kept | None,
+    versions: Versions,
     context: Context,
     changed_rules: frozenset[str],
     was: Stratification | None,
 ) -> RuleChange | None:
-    """Change of a stratum's rules since its rows were derived; None where that is not known."""
+    """Change of a stratum's rules since its rows were derived; None where that is not known, or
+    a relation was dropped that the rules read or derived: another may have the name.
+    """
     if kept is not None and changed_rules.isdisjoint(stratum.relations):
         return NO_CHANGE
-    return RuleChange.of(stratum, was) if was is not None and context.keep else None
+    if was is None or not context.keep:
+        return None
+    were = was.strata_of(stratum.relations)
+    known = all(name in versions.old for each in were for name in (*each.relations, *each.reads))
+    return RuleChange.of(stratum, was) if known else None
