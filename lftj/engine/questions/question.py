@@ -8,6 +8,7 @@ of the program that nobody else sees.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import field, replace
 from typing import Any
@@ -31,6 +32,8 @@ from lftj.syntax.source import join
 from lftj.types import INT
 
 _REMEMBERED = 64  # questions, each with the relations of the whole program
+_ASKED = re.compile(r"\s*\?(-\s*|\s+)(?=[^\W\d]|[!(])")
+"""The mark that Prolog and notebooks write before a question; `? = x` begins with a parameter."""
 _LITERALS = (tree.Atom, tree.Comparison, tree.Truth, tree.Negation, tree.Disjunction, tree.Choice)
 
 
@@ -101,7 +104,7 @@ def question_body(question: object) -> tree.Body:
 
 
 def _parsed(text: str) -> tree.Body:
-    text = text.rstrip().removesuffix(".")
+    text = _ASKED.sub(lambda mark: " " * len(mark[0]), text.rstrip().removesuffix("."))
     try:
         clauses = parse(text, "<query>", within=("question() :-\n", "\n.")).clauses
     except ProgramErrors:

@@ -32,6 +32,15 @@ def test_a_question_without_variables_is_yes_or_no(graph):
     assert graph.query("edge(_, _)").fetchall() == [()]
 
 
+def test_the_mark_of_a_question_may_be_written(graph):
+    for text in ("? reach(1, y)", "?- reach(1, y).", " ?  reach(1, y)"):
+        assert graph.query(text).fetchall() == [(2,), (3,)]
+    assert graph.query("?- !edge(1, 3)")
+    assert graph.query("? = x, edge(x, _)", 1).fetchall() == [(1,)]
+    with pytest.raises(lftj.LftjError, match="<query>:1:3"):
+        graph.query("? reech(1, y)")
+
+
 def test_a_question_that_nothing_can_answer(graph):
     assert graph.query("edge(x, y), 1 > 2").fetchall() == []
     assert not graph.query("reach(1, 3), 1 > 2")
