@@ -24,11 +24,14 @@ def renew(
 ) -> None:
     """Have a text be the program of a name. Relations with an `.input` lose all rows but the facts
     of the text: those of files are to be inserted again. What stays as it was costs nothing later.
+    What `alter` changes comes before all rows, as alterations must.
 
     Raises what `Transaction.program` raises.
     """
     there = workspace.relations
+    if alter:
+        tx.program(text, name=name, file=file, drop=drop, alter=True)
     for relation in inputs:
         if relation in there:
             tx.delete_where(relation)
-    tx.program(text, name=name, file=file, drop=drop, alter=alter)
+    tx.program(text, name=name, file=file, drop=drop)

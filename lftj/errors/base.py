@@ -41,6 +41,13 @@ class Span:
         place = self.written
         return f"{place.file or '<rules>'}:{place.line}:{place.column}"
 
+    @property
+    def line_of_text(self) -> str:
+        """The source line without its indentation; empty when the source is not known."""
+        place = self.written
+        lines = lines_of(place.source) if place.source is not None else []
+        return lines[place.line - 1].strip() if 1 <= place.line <= len(lines) else ""
+
     def caret(self) -> str:
         """The source line with the span underlined; empty when the source is not known."""
         return self.written._caret()
@@ -93,6 +100,11 @@ class LftjError(Exception):
         self.span = span
         self.hint = hint if hint is None else shortened(hint)
 
+    @property
+    def reason(self) -> str:
+        """The message as a part of another one's."""
+        return self.message
+
     def __str__(self) -> str:
         place = f"{self.span}: " if self.span else ""
         parts = [f"{place}error[{self.code}]: {shortened(self.message)}"]
@@ -140,6 +152,14 @@ class ProgramErrors(LftjError, ValueError):
 
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self.errors,)
+
+    @property
+    def reason(self) -> str:
+        """The first error's message, with its line of text, and how many more there are."""
+        first, more = self.errors[0], len(self.errors) - 1
+        line = first.span.line_of_text if first.span else ""
+        others = f", and {more} more error{'s' if more > 1 else ''}" if more else ""
+        return f"{first.reason}{f', in  {line}' if line else ''}{others}"
 
     def __str__(self) -> str:
         more = f"; the first {self.shown} are shown" if len(self.errors) > self.shown else ""

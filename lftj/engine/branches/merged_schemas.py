@@ -116,7 +116,7 @@ class _conflicts:
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, LftjError) and not isinstance(error, MergeConflictError):
-            raise MergeConflictError.of_schemas(self._alteration, error.message) from error
+            raise MergeConflictError.of_schemas(self._alteration, error.reason) from error
 
 
 def _replayed(

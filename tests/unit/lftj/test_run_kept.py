@@ -77,6 +77,23 @@ def test_the_next_run_follows_what_changed(folder: Path) -> None:
         assert workspace.verify() == []
 
 
+@pytest.mark.parametrize("flags", [(), ("--alter",)])
+@pytest.mark.parametrize("column", ['z: symbol = "fr"', "z: number?"])
+def test_a_relation_with_a_file_is_declared_otherwise(
+    folder: Path, column: str, flags: tuple[str, ...]
+) -> None:
+    run(folder)
+    text = PROGRAM.replace("edge(x: Id, y: Id)", f"edge(x: Id, y: Id, {column})")
+    text = text.replace("edge(x, y)", "edge(x, y, _)").replace("edge(y, z)", "edge(y, z, _)")
+    (folder / "p.dl").write_text(text)
+    (folder / "edge.facts").write_text("2\t3\t7\n3\t4\t8\n")
+    run(folder, *flags)
+    assert outcome(folder, "path") == ["2\t3", "2\t4", "3\t4"]
+    assert outcome(folder, "shown") == ["2"], "facts of the text are there"
+    with lftj.connect(folder / "w.lftj") as workspace:
+        assert workspace.verify() == []
+
+
 def test_rules_come_and_go_with_the_program(folder: Path) -> None:
     run(folder)
     with lftj.connect(folder / "w.lftj") as workspace:

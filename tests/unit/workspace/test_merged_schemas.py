@@ -157,3 +157,21 @@ def test_a_program_of_a_branch_is_merged_beside_both_alterations() -> None:
     assert sorted(ws["shop"].fetchall()) == [(1, "Rome", 5, 1)]
     change = list(ws.changes("shop", since=1, timeout=0))
     assert [each.kind for each in change].count("schema") == 2
+
+
+def test_a_rule_that_a_replay_breaks_is_named() -> None:
+    here = lftj.connect(keep="all")
+    here.program(".decl o(id: number, price: number) key(id)\n.decl t(s: number)", name="decls")
+    here.add_rules("t(sum(p)) :- o(_, p).")
+    here.load("o", [(1, 5)])
+    there = here.branch("there")
+    there.load("o", [(2, 6)])
+    with here.transaction() as tx:
+        tx.remove_rule(here.rules[0])
+        tx.alter("o", retype={"price": float})
+        tx.alter("t", retype={"s": float})
+        tx.add_rules("t(sum(p)) :- o(_, p).")
+    with pytest.raises(MergeConflictError) as caught:
+        here.merge("there")
+    assert "expected int for column `s` of `t`" in caught.value.message
+    assert caught.value.message.endswith("in  t(sum(p)) :- o(_, p).")
