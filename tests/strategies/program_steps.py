@@ -64,6 +64,26 @@ def _fact(spec: Spec, values: Row) -> tree.Rule:
     return tree.Rule((spec.atom(terms),), tree.Body(()))
 
 
+def _steps(reader: Spec) -> list[tree.Rule]:
+    """Recursive rules, which stay while a relation that another rule reads comes and goes."""
+    node, edge = (next(spec for spec in BASES if spec.name == each) for each in ("node", "edge"))
+    x, y = tree.Variable("x"), tree.Variable("y")
+    bodies = [tree.Body((node.atom([y]),)), tree.Body((reader.atom([x]), edge.atom([x, y])))]
+    return [tree.Rule((reader.atom([y]),), body) for body in bodies]
+
+
+def _reading(reader: Spec, extra: Spec) -> tree.Rule:
+    """A rule that reads the relation of several declarations: its integer, or whether it has rows
+    with those of another relation.
+    """
+    x, link = tree.Variable("x"), next(spec for spec in BASES if spec.name == "link")
+    terms = [x if each == "int" else tree.Wildcard() for each in extra.types]
+    literals = [extra.atom(terms)]
+    if "int" not in extra.types:
+        literals.append(link.atom([x, tree.Wildcard()]))
+    return tree.Rule((reader.atom([x]),), tree.Body(tuple(literals)))
+
+
 @st.composite
 def set_programs(draw: Draw, program: Program, name: str) -> SetProgram:
     """A text of some of the rules, some with other variables, with facts and its declarations, in
@@ -81,14 +101,15 @@ def set_programs(draw: Draw, program: Program, name: str) -> SetProgram:
         facts.append((spec, draw(row(tuple(map(required, spec.types))))))
     specs = {each for rule in rules for each in relations_of(rule) if each in views}
     declared = [views[each].spec for each in sorted(specs)]
-    variant = pick(draw, VARIANTS) if name == "a" else None
-    if variant is not None:
-        key = pick(draw, [None, None, (0,)]) if len(variant) > 1 else None
-        extra, reader = Spec(EXTRA, variant, key), Spec(READER, variant[:1])
-        declared += [extra, reader]
-        facts += [(extra, draw(row(variant))) for _ in range(draw(st.integers(0, 2)))]
-        terms = [tree.Variable("x"), *[tree.Wildcard() for _ in variant[1:]]]
-        rules.append(tree.Rule((reader.atom(terms[:1]),), tree.Body((extra.atom(terms),))))
+    if name == "a":
+        reader = Spec(READER, ("int",))
+        declared.append(reader)
+        rules += _steps(reader)
+        if (variant := pick(draw, VARIANTS)) is not None:
+            key = pick(draw, [None, None, (0,)]) if len(variant) > 1 else None
+            declared.append(extra := Spec(EXTRA, variant, key))
+            facts += [(extra, draw(row(variant))) for _ in range(draw(st.integers(0, 2)))]
+            rules.append(_reading(reader, extra))
     shown = [_renamed(rule, "_b") if draw(st.booleans()) else rule for rule in rules]
     clauses = [*map(str, shown), *(str(_fact(spec, values)) for spec, values in facts)]
     lines = [*(str(spec.declaration) for spec in declared), *draw(st.permutations(clauses))]
