@@ -6,7 +6,7 @@ rows, with a support count for each row that may be derived in several ways [LFT
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from operator import is_
 from typing import NamedTuple
 
@@ -120,15 +120,8 @@ class Union:
         """The arms that were there before, those that are new, and those that are gone."""
         if state.arms is self.arms:
             return self.arms, (), ()
-        before = Counter(arm.key for arm in state.arms)
-        stay: list[Arm] = []
-        new: list[Arm] = []
-        for arm in self.arms:
-            (stay if before[arm.key] > 0 else new).append(arm)
-            before[arm.key] -= 1
-        gone = [arm for arm in state.arms if before[arm.key] > 0]
-        for arm in stay:
-            del before[arm.key]
+        stay, new = _taken_apart(self.arms, Counter(arm.key for arm in state.arms))
+        _, gone = _taken_apart(state.arms, Counter(arm.key for arm in stay))
         return stay, new, gone
 
     def changes(
@@ -197,6 +190,15 @@ class Union:
         relation = run.versions[self.schema.name]
         ones = np.ones(relation.count, np.int64)
         return SupportState.build(run.context.resources.arena, relation.columns(), ones)
+
+
+def _taken_apart(arms: Iterable[Arm], known: Counter[str]) -> tuple[list[Arm], list[Arm]]:
+    """The arms that are known, each as often as it is, and the others."""
+    found: tuple[list[Arm], list[Arm]] = ([], [])
+    for arm in arms:
+        found[known[arm.key] <= 0].append(arm)
+        known[arm.key] -= 1
+    return found
 
 
 def _through_support(

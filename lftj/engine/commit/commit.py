@@ -106,7 +106,7 @@ def carry_out(before: State, proposal: Proposal, context: Context) -> Outcome:
         before = _without(before, proposal.dropped, context)
     draft = _Draft(before.database)
     if proposal.program is not before.program:
-        _reshape(draft, before.program, proposal, context)
+        _reshape(draft, before.program, proposal, context, altered=altered)
     base_changes = _change_base_rows(draft, before, catalog, proposal, context)
     called = None
     if proposal.program.catalog.functions:
@@ -263,14 +263,17 @@ def _derived(program: Program, name: str) -> bool:
 
 
 # ── the shape ─────────────────────────────────────────────────────────────────────────────────────
-def _reshape(draft: _Draft, old: Program, proposal: Proposal, context: Context) -> None:
+def _reshape(
+    draft: _Draft, old: Program, proposal: Proposal, context: Context, *, altered: bool
+) -> None:
     """Relations that the new program adds or no longer has, and the base rows of relations that
-    gain or lose their rules.
+    gain or lose their rules. `altered`: a relation may have the old name of a renamed one.
     """
     new = proposal.program
     schemas = new.stratified.relations
     changed = (*sorted(proposal.dropped), *sorted(proposal.changed_rules))
-    for name in (*new.catalog.since(old.catalog), *changed):
+    declared = new.catalog.relations if altered else new.catalog.since(old.catalog)
+    for name in (*declared, *changed):
         if name in schemas and name not in draft.database:
             schema = schemas[name]
             draft.updates[name] = RelationVersion.empty(schema, context.resources.arena)

@@ -371,3 +371,28 @@ def test_counts_before_what_may_be_null_are_warned_of(body: str, doubted: bool) 
     assert [("`a` may be NULL" in each, "!is_null(a)" in each) for each in found] == (
         [(True, True)] * doubted
     )
+
+
+@pytest.mark.parametrize("first", [True, False])
+@pytest.mark.parametrize("recursive", [True, False])
+def test_a_rule_that_is_there_twice_stays_when_one_of_them_goes(
+    first: bool, recursive: bool
+) -> None:
+    ws = lftj.connect()
+    ws.add_rules(
+        ".decl a(x: number, y: number)\n.decl b(x: number, y: number)\n"
+        ".decl p(x: number, y: number)\np(x, y) :- a(x, y)."
+    )
+    if recursive:
+        ws.add_rules("p(x, z) :- p(x, y), a(y, z).")
+    once, again = (ws.add_rules("p(x, y) :- b(y, x).")[0] for _ in range(2))
+    ws.load("a", [(1, 2)])
+    ws.load("b", [(2, 4)])
+    with ws.transaction() as tx:
+        tx.remove_rule(once if first else again)
+        tx.insert("b", [(3, 1)])
+    assert {(1, 2), (4, 2), (1, 3)} <= set(ws["p"].fetchall())
+    assert ws.verify() == []
+    ws.remove_rule(again if first else once)
+    assert ws["p"].fetchall() == [(1, 2)]
+    assert ws.verify() == []

@@ -697,3 +697,18 @@ def test_values_of_another_type_are_computed_once(monkeypatch: Any) -> None:
         ws.alter("e", retype={"x": float})
         assert asked == ["to_float(x)", "to_number(x)"]
         assert len(rows(ws, "e")) == 100
+
+
+def test_a_renamed_relation_leaves_its_name_to_another_one() -> None:
+    ws = lftj.connect()
+    ws.program(".decl a(x: number, y: number)\n.decl p(x: number)\np(x) :- a(x, _).")
+    ws.load("a", [(1, 2)])
+    with ws.transaction() as tx:
+        tx.alter("a", to="old")
+        tx.program(
+            ".decl old(x: number, y: number)\n.decl a(x: number, y: symbol)\n"
+            '.decl p(x: number)\np(x) :- old(x, _).\na(7, "a").'
+        )
+    assert ws["a"].fetchall() == [(7, "a")]
+    assert (ws["old"].fetchall(), ws["p"].fetchall()) == ([(1, 2)], [(1,)])
+    assert ws.verify() == []
