@@ -64,6 +64,7 @@ class Preview(Mapping[str, Result]):
         rules = self.rules
         counts = [f"{s}{len(each)}" for s, each in (("+", rules.came), ("-", rules.went)) if each]
         parts = [*self, *([f"rules {' '.join(counts)}"] if counts else [])]
+        parts += [f"the schema of {each}" for each in rules.altered]
         return f"<Preview of changes to {', '.join(parts) or 'nothing'}>"
 
 

@@ -237,7 +237,8 @@ class Workspace(Schemas, Files, History, Branching, Inspection, Reading, Uncopie
         A declaration that is gone, or is another one, and is needed by rules of others or by rows
         that came otherwise is refused with the list (StillNeededError E327), unless `drop`: then
         these go with it, or `alter`: then the relation is altered first, in the same transaction,
-        as by the call that the error names, and rows stay. `file`, `facts` and `allow_paths` as for
+        as by the call that the error names, and no value goes. With both, columns go that are not
+        declared, and rows stay; no text renames. `file`, `facts` and `allow_paths` as for
         `add_rules`. The same text costs next to nothing, another one what the clauses cost that
         differ. Raises ProgramErrors, and with `alter` what `alter` raises. Not over parts:
         DistributedError (E400).

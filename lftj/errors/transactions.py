@@ -129,28 +129,21 @@ class StillNeededError(LftjError, ValueError):
 
     @staticmethod
     def of(
-        needed: Mapping[str, Sequence[str]],
-        otherwise: Sequence[str],
-        calls: Sequence[str] = (),
-        *,
-        at_once: bool = False,
+        needed: Mapping[str, Sequence[str]], otherwise: Mapping[str, str], ways: Sequence[str]
     ) -> StillNeededError:
-        """The error about relations with the reasons; those `otherwise` are declared differently,
-        the others not at all. `calls` would alter them, which the program's change may do itself,
-        `at_once`.
+        """The error about relations with the reasons; those `otherwise` are declared with these
+        differences, the others not at all. `ways`: what to write instead.
         """
         parts: list[str] = []
         for name, reasons in needed.items():
-            how = "declared otherwise" if name in otherwise else "not declared any more"
+            how = "not declared any more"
+            if name in otherwise:
+                how = f"declared otherwise ({otherwise[name]})"
             shown = list(reasons[: StillNeededError.shown])
             if len(reasons) > len(shown):
                 shown.append(f"and {len(reasons) - len(shown)} more")
             parts.append(f"relation `{name}` is {how}, but needed by {'; '.join(shown)}")
-        hint = "keep the declaration, or say drop=True: then all of these go with it"
-        if calls:
-            how = "say alter=True, which does" if at_once else "go on with"
-            hint += f"; or {how} {', '.join(calls)} before: then rows stay"
-        return StillNeededError(". ".join(parts), needed=needed, hint=hint)
+        return StillNeededError(". ".join(parts), needed=needed, hint="; or ".join(ways))
 
 
 class SchemaInUseError(LftjError, ValueError):

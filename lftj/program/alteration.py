@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from lftj.program.defaults import default_data, default_of, with_default, with_defaults
 from lftj.program.normal_form import RelationSchema
@@ -108,10 +108,10 @@ class Alteration:
 
 
 _WORDS = {
-    "add": lambda each: f": + {each.column}: {each.type} = {each.expression or repr(each.default)}",
+    "add": lambda each: f": + {each.column}: {each.type}{_value(each)}",
     "drop": lambda each: f": - {each.column}",
     "rename": lambda each: f": {each.column} → {each.to}",
-    "retype": lambda each: f": {each.column}: {each.type} = {each.expression}",
+    "retype": lambda each: f": {each.column}: {each.type}{_computed(each)}",
     "default": lambda each: (
         f": {each.column} without default"
         if each.default is None
@@ -120,6 +120,19 @@ _WORDS = {
     "key": lambda each: f": key {', '.join(each.key)}" if each.key else ": no key",
     "name": lambda each: f" → {each.to}",
 }
+
+
+def _value(alteration: Alteration) -> str:
+    """The value of a column that comes; nothing for NULL."""
+    if alteration.expression:
+        return f" = {alteration.expression}"
+    return "" if alteration.default is None else f" = {alteration.default!r}"
+
+
+def _computed(alteration: Alteration) -> str:
+    """Expression by which a user computes a column; empty for a conversion that loses nothing."""
+    converted = alteration.back or alteration.expression == alteration.column
+    return "" if converted else f" = {alteration.expression}"
 
 
 def _in_order(before: RelationSchema, places: Sequence[int]) -> RelationSchema:
@@ -171,108 +184,3 @@ def of_relation(
             found.append(each)
             name = each.relation
     return name, found[::-1]
-
-
-class Reshaping(NamedTuple):
-    """The arguments of the call that alters a relation to another schema of its name. A default of
-    `…` is to be chosen; `key` is None where it stays, else a tuple with the key.
-    """
-
-    drop: list[str]
-    rename: dict[str, str]
-    retype: dict[str, Type]
-    add: dict[str, Type]
-    default: dict[str, object]
-    key: tuple[list[str] | None] | None
-
-    def __bool__(self) -> bool:
-        return any(map(bool, self))
-
-    @property
-    def complete(self) -> bool:
-        """Test for a call in which nothing is to be chosen."""
-        return ... not in self.default.values()
-
-    def call(self, relation: str) -> str:
-        """The call as text."""
-        types = (
-            {name: str(type) for name, type in each.items()} for each in (self.retype, self.add)
-        )
-        retype, add = types
-        shown = (
-            f"{name!r}: {'…' if value is ... else repr(value)}"
-            for name, value in self.default.items()
-        )
-        parts = [
-            f"drop={self.drop}" if self.drop else "",
-            f"rename={self.rename}" if self.rename else "",
-            f"retype={retype}" if retype else "",
-            f"add={add}" if add else "",
-            f"default={{{', '.join(shown)}}}" if self.default else "",
-            f"key={self.key[0]}" if self.key else "",
-        ]
-        return f"ws.alter({relation!r}, {', '.join(filter(None, parts))})"
-
-
-def call_between(before: RelationSchema, after: RelationSchema) -> str | None:
-    """The call that alters a relation to another schema of its name; None where there is none."""
-    found = reshaping(before, after)
-    return found.call(before.name) if found else None
-
-
-def reshaping(before: RelationSchema, after: RelationSchema) -> Reshaping | None:
-    """The arguments of that call; None where there is none."""
-    old, new = dict(before.columns), dict(after.columns)
-    gone, came = (
-        [each for each in old if each not in new],
-        [each for each in new if each not in old],
-    )
-    renamed = {
-        was: now
-        for (was, one), (now, other) in zip(before.columns, after.columns, strict=False)
-        if was in gone and now in came and one == other
-    }
-    if len(renamed) != len(gone) or len(gone) != len(came):
-        renamed = {}
-    gone = [each for each in gone if each not in renamed]
-    came = [each for each in came if each not in renamed.values()]
-    left = [renamed.get(each, each) for each in old if each not in gone]
-    if [*left, *came] != [*new] or before.choice != after.choice:
-        return None
-    if before.functional != after.functional or (before.functional and (gone or came)):
-        return None
-    return Reshaping(
-        gone,
-        renamed,
-        {each: new[each] for each in left if each in old and old[each] != new[each]},
-        {each: new[each] for each in came},
-        _defaults(before, after, renamed, came),
-        _key(before, after, renamed, gone),
-    )
-
-
-def _defaults(
-    before: RelationSchema, after: RelationSchema, renamed: Mapping[str, str], came: Sequence[str]
-) -> dict[str, object]:
-    """The defaults that columns get or lose; `…` for one that comes and says none."""
-    new, types = dict(after.defaults), dict(after.columns)
-    old = {renamed.get(name, name): value for name, value in before.defaults}
-    return {
-        name: new.get(name, ... if name in came else None)
-        for name in types
-        if new.get(name) != (None if name in came else old.get(name))
-        or (name in came and not types[name].optional)
-    }
-
-
-def _key(
-    before: RelationSchema, after: RelationSchema, renamed: Mapping[str, str], gone: Sequence[str]
-) -> tuple[list[str] | None] | None:
-    def names(schema: RelationSchema) -> list[str] | None:
-        return None if schema.key is None else [schema.columns[each][0] for each in schema.key]
-
-    old, new = names(before), names(after)
-    if old is not None:
-        kept = not any(each in gone for each in old)
-        old = [renamed.get(each, each) for each in old] if kept else None
-    return None if old == new else (new,)

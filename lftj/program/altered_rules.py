@@ -44,6 +44,13 @@ def altered_rules(
     return {number: with_atoms(rule, change) for number, rule in found.items()}
 
 
+def as_altered(rule: tree.Rule, alteration: Alteration, schema: RelationSchema) -> tree.Rule:
+    """A rule as it is read after an alteration of a relation, `schema` before, whatever forbids
+    that.
+    """
+    return with_atoms(rule, _change(alteration, schema))
+
+
 def earlier_readings(program: Program, rules: Mapping[int, tree.Rule]) -> dict[str, int]:
     """The numbers of rules that are read otherwise afterwards, by what they were."""
     before = {number: program.sources[number].rule for number in rules}

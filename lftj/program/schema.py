@@ -19,10 +19,11 @@ from lftj.errors import DeclarationError, Span, UnknownNameError
 from lftj.errors.nearest import closest
 from lftj.functions import FUNCTORS
 from lftj.functions.aggregates import AGGREGATES
-from lftj.program.alteration import Alteration, call_between
+from lftj.program.alteration import Alteration
 from lftj.program.defaults import default_term, filled
 from lftj.program.named_program import NamedProgram
 from lftj.program.normal_form import RelationSchema
+from lftj.program.reshaping import calls_between
 from lftj.scantree.frozen import frozen
 from lftj.syntax import functors, tree
 from lftj.syntax.user_function import UserFunction, same_code
@@ -280,8 +281,8 @@ class Catalog:
                 hint = f"keep one of the two declarations; the first is {describe(known)}"
                 if known.key is None and schema.key is not None and not schema.functional:
                     hint += " without a key"
-                if (call := call_between(known, schema)) is not None:
-                    hint += f"; {call} makes it the second"
+                if calls := calls_between(known, schema):
+                    hint += f"; {calls}"
                 raise DeclarationError(
                     f"relation `{schema.name}` is declared twice, differently", span=span, hint=hint
                 )

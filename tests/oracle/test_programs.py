@@ -96,14 +96,14 @@ class Owned:
         new = {spec.name: spec for spec in step.specs}
         for spec in () if old is None else old.specs:
             if spec.name not in others and new.get(spec.name) != spec:
+                if self.rows(spec.name) and not step.drop:
+                    return StillNeededError
                 if spec.name in new and replace(new[spec.name], key=spec.key) == spec:
                     key, before = new[spec.name].key, held[spec.name]
                     if not conflicts(before, key):
                         continue  # a change of its schema: rows stay
                     if self.rows(spec.name):
                         return KeyViolationError
-                if self.rows(spec.name) and not step.drop:
-                    return StillNeededError
                 self.free.pop(spec.name, None)
                 self.specs.pop(spec.name)
         for spec in step.specs:

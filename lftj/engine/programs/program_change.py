@@ -12,10 +12,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
+from lftj.engine.programs.still_needed import still_needed
 from lftj.engine.programs.text_difference import Difference, relations_of
-from lftj.errors import StillNeededError, UnknownNameError
-from lftj.program.alteration import reshaping
+from lftj.errors import UnknownNameError
+from lftj.program.alteration import Alteration
 from lftj.program.alterations_apart import since
+from lftj.program.altered_rules import as_altered
 from lftj.program.canonical_rule import canonical
 from lftj.program.named_program import (
     NamedProgram,
@@ -25,6 +27,7 @@ from lftj.program.named_program import (
     others_of,
 )
 from lftj.program.program import Program
+from lftj.program.reshaping import differences
 from lftj.program.statistics_hints import Sizes
 from lftj.scantree.frozen import frozen
 from lftj.syntax import tree
@@ -57,12 +60,13 @@ def changed(
     found: Difference,
     *,
     drop: bool,
+    alter: bool,
     sizes: Sizes,
     rows_otherwise: RowsOtherwise,
 ) -> Change:
     """The change that makes a text the program of a name, of which it differs as `found`. Raises
     ProgramErrors, and StillNeededError (E327) for declarations that others need, unless they are to
-    be dropped.
+    be dropped; for one that is declared, and was to be altered, also then.
     """
     programs = program.catalog.programs
     old, others = programs.get(name, NamedProgram("")), others_of(programs, name)
@@ -71,8 +75,13 @@ def changed(
     if found.dropped:
         needs = _Needs(program, found.dropped, removed, rows_otherwise)
         needed = needs.by_others(old, others)
-        if needed and not drop:
-            raise _still_needed(program, found, needed)
+        if drop:
+            needed = {
+                name: each for name, each in needed.items() if alter and name in found.declared
+            }
+        if needed:
+            known, rows = program.catalog, needs.with_rows
+            raise still_needed(known, found, needed, rows, alter=alter, drop=drop)
         removed |= needs.rules.keys()
     bare, revised = program, frozenset[int]()
     for number in sorted(removed):
@@ -222,6 +231,8 @@ class _Needs:
             if number not in removed and (named := relations_of(source.rule) & dropped)
         }
         """The relations that such a rule names."""
+        self.with_rows = set[str]()
+        """Relations with rows that came otherwise, once these were looked for."""
 
     def by_others(self, old: NamedProgram, others: list[NamedProgram]) -> dict[str, list[str]]:
         """The reasons of each relation, in words."""
@@ -233,26 +244,17 @@ class _Needs:
             theirs = [each.facts.get(name, _NO_ROWS) for each in others]
             own = old.facts.get(name, _NO_ROWS) - old.lent_facts.get(name, _NO_ROWS)
             if rows := self._rows(name, own.difference(*theirs)):
+                self.with_rows.add(name)
                 reason = f"{rows:,} row{'s' if rows > 1 else ''} that came otherwise"
                 needed.setdefault(name, []).append(reason)
         return needed
 
 
-def _still_needed(
-    program: Program, found: Difference, needed: dict[str, list[str]]
-) -> StillNeededError:
-    otherwise = [name for name in needed if name in found.declared]
-    known = program.catalog.relations
-    ways = [(name, reshaping(known[name], found.schemas[name])) for name in otherwise]
-    calls = [way.call(name) for name, way in ways if way]
-    at_once = all(way is not None and way.complete for _, way in ways)
-    return StillNeededError.of(needed, otherwise, calls, at_once=at_once)
-
-
 # ── what changed, in words ────────────────────────────────────────────────────────────────────────
 class ProgramChange(NamedTuple):
     """The rules that came and went, the relations that were declared and dropped, and schemas that
-    were `altered`, as text. False where there are none.
+    were `altered`, as text; `anew`: how relations that are among both were declared otherwise.
+    False where there are none.
     """
 
     came: tuple[str, ...]
@@ -260,17 +262,20 @@ class ProgramChange(NamedTuple):
     declared: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
     altered: tuple[str, ...] = ()
+    anew: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
         return any(map(len, self))
 
     def __str__(self) -> str:
+        both = {*self.dropped} & {*self.declared}
         return "\n".join(
             [
-                *(f"- .decl {name}" for name in self.dropped),
+                *(f"- .decl {name}" for name in self.dropped if name not in both),
                 *(f"- {rule}" for rule in self.went),
                 *(f"~ .decl {change}" for change in self.altered),
-                *(f"+ .decl {name}" for name in self.declared),
+                *(f"-/+ .decl {change}" for change in self.anew),
+                *(f"+ .decl {name}" for name in self.declared if name not in both),
                 *(f"+ {rule}" for rule in self.came),
             ]
         )
@@ -280,31 +285,65 @@ def between(before: Program, after: Program) -> ProgramChange:
     """The change from one program to another. O(names), and O(rules that changed)."""
     if after is before:
         return ProgramChange((), ())
-    old, new = before.sources, after.sources
     catalog = before.catalog
     altered = since(catalog.alterations, after.catalog.alterations) or ()
     for each in altered:
         if each.relation in catalog.relations:
             catalog = catalog.altered(each)
     relations, now = catalog.relations, after.catalog.relations
+    declared = tuple(name for name in now if relations.get(name) != now[name])
+    anew = [name for name in declared if name in relations]
+    came, went = _rules_between(before, after, altered, again=bool(altered or anew))
     return ProgramChange(
-        tuple(str(new[number].rule) for number in new if number not in old),
-        tuple(str(old[number].rule) for number in old if number not in new),
-        tuple(name for name in now if relations.get(name) != now[name]),
+        tuple(str(after.sources[number].rule) for number in came),
+        tuple(str(before.sources[number].rule) for number in went),
+        declared,
         tuple(name for name in relations if now.get(name) != relations[name]),
         tuple(map(str, altered)),
+        tuple(f"{name}: {', '.join(differences(relations[name], now[name]))}" for name in anew),
     )
+
+
+def _rules_between(
+    before: Program, after: Program, altered: Collection[Alteration], *, again: bool
+) -> tuple[list[int], list[int]]:
+    """The numbers of rules that came, and of those that went. A rule that has gone and come
+    `again`, as it may where what it names is declared otherwise, is neither.
+    """
+    old, new = before.sources, after.sources
+    came = [number for number in new if number not in old]
+    went = [number for number in old if number not in new]
+    if not again or not came or not went:
+        return came, went
+    by_rule, same = dict[str, list[int]](), set[int]()
+    for number in came:
+        by_rule.setdefault(canonical(new[number].rule), []).append(number)
+    for number in went:
+        if found := by_rule.get(canonical(_read_after(before, old[number].rule, altered))):
+            same |= {number, found.pop()}
+    return [n for n in came if n not in same], [n for n in went if n not in same]
+
+
+def _read_after(before: Program, rule: tree.Rule, altered: Collection[Alteration]) -> tree.Rule:
+    """A rule as it is read after alterations."""
+    catalog = before.catalog
+    for each in altered:
+        if (schema := catalog.relations.get(each.relation)) is not None:
+            rule = as_altered(rule, each, schema)
+            catalog = catalog.altered(each)
+    return rule
 
 
 def summary(before: Program, after: Program) -> str:
     """The change as `ws.log()` has it: `main: rules +1 -2`; empty where there is none."""
     altered = since(before.catalog.alterations, after.catalog.alterations) or ()
-    known: Collection[str] = before.catalog.relations.keys()
+    known, now = before.catalog.relations, after.catalog.relations
+    again = bool(altered) or any(now.get(name, known[name]) != known[name] for name in known)
     for each in altered:
         known = [each.name if name == each.relation else name for name in known]
     counts = [
-        *_counts("rules", before.sources.keys(), after.sources.keys()),
-        *_counts("relations", known, after.catalog.relations),
+        *_counts("rules", *_rules_between(before, after, altered, again=again)),
+        *_counts("relations", now.keys() - {*known}, {*known} - now.keys()),
         *map(str, altered),
     ]
     old, new = before.catalog.programs, after.catalog.programs
@@ -318,8 +357,7 @@ def summary(before: Program, after: Program) -> str:
     )
 
 
-def _counts(what: str, before: Iterable[object], after: Iterable[object]) -> Iterator[str]:
-    old, new = set(before), set(after)
-    signs = [f"{sign}{len(each)}" for sign, each in (("+", new - old), ("-", old - new)) if each]
+def _counts(what: str, came: Collection[object], went: Collection[object]) -> Iterator[str]:
+    signs = [f"{sign}{len(each)}" for sign, each in (("+", came), ("-", went)) if each]
     if signs:
         yield " ".join([what, *signs])

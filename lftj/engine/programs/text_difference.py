@@ -40,9 +40,9 @@ class Difference:
     of rules that are in both texts; `found`: of rules that are there already, of others.
 
     `facts`: those that stay, by relation. `declared` and `types`: what the text declares; `dropped`
-    and `types_dropped`: what it does not, or otherwise, and then as `schemas` say. `rekeyed`: those
-    of `dropped` that another key, or other defaults, would make what the text declares. `repeats`:
-    a clause stands there twice.
+    and `types_dropped`: what it does not, or otherwise, and then as `schemas` and `kinds` say.
+    `rekeyed`: those of `dropped` that another key, or other defaults, would make what the text
+    declares. `repeats`: a clause stands there twice.
     """
 
     clauses: tuple[tree.Clause, ...]
@@ -55,6 +55,7 @@ class Difference:
     types_dropped: frozenset[str] = frozenset()
     repeats: bool = False
     schemas: Mapping[str, RelationSchema] = field(default_factory=dict)
+    kinds: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     rekeyed: frozenset[str] = frozenset()
 
 
@@ -265,6 +266,7 @@ class _Whole:
             types,
             repeats,
             after.relations,
+            after.kinds,
             frozenset(filter(partial(self._rekeyed, after), dropped)),
         )
 

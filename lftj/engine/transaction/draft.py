@@ -31,7 +31,7 @@ from lftj.engine.transaction.program_draft import (
     inputs_of,
     require_program,
 )
-from lftj.engine.transaction.rekeying import rekeyed, reshaped
+from lftj.engine.transaction.redeclaring import redeclared
 from lftj.errors import DeclarationError
 from lftj.heads.user import UserAggregate
 from lftj.maintenance.inputs.rule_work import RuleWork
@@ -336,7 +336,7 @@ class Draft(BulkDraft):
 
     def _changed_to(self, name: str, text: str, file: str, drop: bool, alter: bool) -> Change:
         found = difference(self.program, name, text, file)
-        if (found.rekeyed and rekeyed(self, found)) or (alter and reshaped(self, name, found)):
+        if found.dropped and redeclared(self, name, found, drop=drop, altering=alter):
             found = difference(self.program, name, text, file)
         return changed(
             self.program,
@@ -344,6 +344,7 @@ class Draft(BulkDraft):
             text,
             found,
             drop=drop,
+            alter=alter,
             sizes=self.sizes,
             rows_otherwise=partial(owned_facts.rows_otherwise, self),
         )

@@ -25,6 +25,7 @@ from lftj.errors import (
     LftjError,
     ParseError,
     ProgramErrors,
+    StillNeededError,
     UnknownNameError,
     ValueTypeError,
 )
@@ -319,10 +320,13 @@ def test_a_program_says_its_defaults() -> None:
     ws = lftj.connect()
     ws.program(".decl p(a: number, b: number = 3) p(a=1).", name="p")
     ws.load("p", [{"a": 9}])
-    change = ws.program(".decl p(a: number, b: number = 4) p(a=1). p(a=2).", name="p")
+    other = ".decl p(a: number, b: number = 4) p(a=1). p(a=2)."
+    with pytest.raises(StillNeededError, match="b by default 4"):
+        ws.program(other, name="p")
+    change = ws.program(other, name="p", alter=True)
     assert change.altered == ("p: b by default 4",)
     assert sorted(ws["p"].fetchall()) == [(1, 4), (2, 4), (9, 3)]
-    ws.program(".decl p(a: number, b: number) p(1, 4). p(2, 4).", name="p")
+    ws.program(".decl p(a: number, b: number) p(1, 4). p(2, 4).", name="p", alter=True)
     assert ws.relations["p"].default == {}
     ws.alter("p", default={"b": 8})  # which no text has said, and so stays
     ws.program(".decl p(a: number, b: number) p(1, 4).", name="p")

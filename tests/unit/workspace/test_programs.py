@@ -290,19 +290,23 @@ def test_a_text_that_gains_or_loses_a_key_changes_the_schema(tmp_path: Path) -> 
     with lftj.connect(tmp_path / "w", keep="all") as ws:
         ws.program(UNKEYED)
         ws.load("price", TWO_OF_ONE)
-        with pytest.raises(lftj.KeyViolationError):
+        with pytest.raises(StillNeededError, match=r"(?s)no key → key id.*alter=True"):
             ws.program(KEYED)
+        with pytest.raises(lftj.KeyViolationError):
+            ws.program(KEYED, alter=True)
         assert ws["price"].fetchall() == TWO_OF_ONE
         with ws.transaction() as tx:
             tx.delete("price", TWO_OF_ONE[1:])
         before = ws.version
-        assert str(ws.program(KEYED)) == "~ .decl price: key id"
+        assert str(ws.program(KEYED, alter=True)) == "~ .decl price: key id"
         assert next(ws.changes("price", since=before)).kind == "schema"
     with lftj.connect(tmp_path / "w") as ws:
         assert not ws.program(KEYED)
         with pytest.raises(lftj.KeyViolationError):
             ws.load("price", TWO_OF_ONE)
-        assert str(ws.program(UNKEYED)) == "~ .decl price: no key"
+        with pytest.raises(StillNeededError, match="key id → no key"):
+            ws.program(UNKEYED)
+        assert str(ws.program(UNKEYED, alter=True)) == "~ .decl price: no key"
         ws.load("price", TWO_OF_ONE)
         assert ws["low"].sort().fetchall() == [(10,), (11,)]
         assert ws.verify() == []
