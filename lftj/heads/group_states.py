@@ -150,11 +150,10 @@ class GroupStates:
     def add(self, places: np.ndarray, columns: Sequence[np.ndarray], counts: np.ndarray) -> None:
         """Add rows to these groups, as often as `counts` has them, once where that is `ONCE`."""
         counts = np.ascontiguousarray(counts)
-        self._count(places, counts)
         times = None if counts is ONCE else counts
-        for optional, at in self.layout.missing.items():
-            codes = np.ascontiguousarray(_missing([columns[column] for column in optional]))
-            add_missing(places, codes, counts, self.words, len(self.layout.fresh), at)
+        if not self.layout.missing:
+            self._count(places, counts)
+        self._count_missing(places, columns, counts)
         for total, at in self.layout.places.items():
             if isinstance(total, End):
                 self._add_end(total, at, places, columns)
@@ -193,6 +192,18 @@ class GroupStates:
             places = places[:1]
         if add_times(places, counts, self.words, len(self.layout.fresh), 0):
             raise too_many()
+
+    def _count_missing(
+        self, places: np.ndarray, columns: Sequence[np.ndarray], counts: np.ndarray
+    ) -> None:
+        """Count rows with NULL, and with the first columns that may have it all rows."""
+        whole = True
+        for optional, at in self.layout.missing.items():
+            codes = np.ascontiguousarray(_missing([columns[column] for column in optional]))
+            held = self.words, len(self.layout.fresh)
+            if add_missing(places, codes, counts, *held, at, whole):
+                raise too_many()
+            whole = False
 
     def _add(
         self,

@@ -75,15 +75,21 @@ def add_times(places, times, states, stride, at):
 
 
 @compiled
-def add_missing(places, codes, times, states, stride, at):
+def add_missing(places, codes, times, states, stride, at, whole):
     """Add to a count of each row's group how often the row counts, as `add_times` has it, of the
-    rows with the code of NULL.
+    rows with the code of NULL; and with `whole` to the first count of all rows: True where that
+    leaves int64.
     """
+    wraps = False
     step = 0 if times.size == 1 else 1
     for row in range(places.size):
-        if load(codes, row) == _NULL:
-            place = load(places, row) * stride + at
-            store(states, place, load(states, place) + load(times, row * step))
+        place, more = load(places, row) * stride, load(times, row * step)
+        missing = more if load(codes, row) == _NULL else 0  # no branch, which would be missed
+        store(states, place + at, load(states, place + at) + missing)
+        before, more = load(states, place), more if whole else 0
+        wraps = wraps or sums_wrap(before, more, before + more)
+        store(states, place, before + more)
+    return wraps
 
 
 @compiled
@@ -131,19 +137,24 @@ def add_floats(places, codes, states, stride, at, null, left):
 def add_extremes(places, rows, states, stride, at, greatest, optional):
     """Make the words of each row's group the least, or greatest, of themselves and the row, which
     has its columns in the lines of `rows`; not of rows with NULL in the `optional` lines.
+
+    That is asked of the rows that would come to be a group's. Where NULL in the first line would be
+    the least, it is read as the greatest code: few rows with it are asked then.
     """
     width = rows.shape[0]
+    last = False
+    for number in range(optional.size):
+        last = last or (optional[number] == 0 and not greatest)
     for row in range(places.size):
-        missing = False
-        for number in range(optional.size):
-            missing = missing or rows[load(optional, number), row] == _NULL
-        if missing:
-            continue
         place = load(places, row) * stride + at
         for line in range(width):
             code, before = rows[line, row], load(states, place + line)
+            code = _INT64_MAX if last and line == 0 and code == _NULL else code
             if code != before:
                 if (code > before) == greatest:
-                    for other in range(line, width):
+                    missing = False
+                    for number in range(optional.size):
+                        missing = missing or rows[load(optional, number), row] == _NULL
+                    for other in range(line, line if missing else width):
                         store(states, place + other, rows[other, row])
                 break

@@ -76,7 +76,7 @@ lftj.heads.grouping_kernels place_groups R W i I32 R W W
 lftj.heads.grouping_kernels add_floats W W W i i b W
 lftj.heads.grouping_kernels add_integers W W W i i b
 lftj.heads.grouping_kernels add_times W W W i i
-lftj.heads.grouping_kernels add_missing W W W W i i
+lftj.heads.grouping_kernels add_missing W W W W i i b
 lftj.heads.grouping_kernels add_extremes W R W i i b W
 lftj.join.kernels.lookup_kernels hash_rows R I32 W
 """,

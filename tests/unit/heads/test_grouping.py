@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import random
 from collections import defaultdict
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ from lftj.heads.float_sum import ExactSum
 from lftj.heads.grouped_results import additive, results, totalled
 from lftj.heads.grouping import Grouping
 from lftj.partition.executor import ThreadExecutor
-from lftj.types import FLOAT, INT, STR, codes_to_floats, floats_to_codes
+from lftj.types import FLOAT, INT, NULL_CODE, STR, Type, codes_to_floats, floats_to_codes
 
 GREAT = (2**63 - 1, -(2**63), 2**62, -1, 0, 1, 2**31, -(2**31))
 FLOATS = (1e16, 1.0, -1e16, 0.1, 5e-324, 1e300, -1e300, 0.0, 2.0**-1074, -0.3, 1.5e308)
@@ -96,10 +97,16 @@ def _numbers(columns: list[np.ndarray]) -> list[list[float]]:
 
 
 def gathered(
-    columns: list[np.ndarray], width: int, cuts: list[int], *, apart: bool, once: bool
+    columns: list[np.ndarray],
+    width: int,
+    cuts: list[int],
+    *,
+    apart: bool,
+    once: bool,
+    shape: AggregateShape | None = None,
 ) -> Grouping:
     """The groups of these assignments in batches, in one grouping or in one for each batch."""
-    shape = shape_of(width)
+    shape = shape or shape_of(width)
     parts = [Grouping(shape, lambda size: None, ThreadExecutor(2 if apart else 1))]
     for low, high in zip([0, *cuts], [*cuts, len(columns[0])], strict=True):
         if apart:
@@ -157,6 +164,52 @@ def test_totals_are_those_of_all_assignments(
                 bag.add(float(number), int(times))
             assert isinstance(floats, ExactSum)
             assert bag.parts == floats.parts
+
+
+@pytest.mark.parametrize("width", [0, 1, 2])
+@pytest.mark.parametrize("once", [True, False])
+@pytest.mark.parametrize("apart", [True, False])
+def test_results_of_optional_columns_are_those_of_the_rows_with_values(
+    width: int, once: bool, apart: bool
+) -> None:
+    plain = shape_of(width)
+    types = tuple(replace(type, optional=True) for type in plain.types)
+    calls = [
+        CallShape(function, args, tuple(types[arg] for arg in args), result)
+        for function, args, result in (
+            *((each.function, each.args, each.result) for each in plain.calls if each.args),
+            ("count", (3,), INT),
+            ("arg_min", (1, 2), INT),
+            ("first", (2, 3), INT),
+        )
+        if (function, args) != ("sum", (2,))  # which leaves its type; its mean does not
+    ]
+    shape = replace(plain, types=types, calls=tuple(calls))
+    for seed in range(8):
+        by = random.Random(seed)
+        columns = drawn(by, by.choice((1, 7, 300)), by.choice((1, 5, 200)), once=once)
+        columns[3] = floats_to_codes(np.array([by.choice(FLOATS[:5]) for _ in columns[3]]))
+        for column in range(width, 4):
+            least = [by.random() < 0.3 for _ in columns[column]]
+            columns[column] = np.where(least, NULL_CODE, columns[column])
+        cuts = sorted(by.randrange(len(columns[0]) + 1) for _ in range(by.randrange(3)))
+        found = gathered(columns, width, cuts, apart=apart, once=once, shape=shape).totals()
+        keys = list(zip(*found.groups.tolist(), strict=True)) if width else [()]
+        for call, column in zip(calls, results(found, shape, str), strict=True):
+            there = np.logical_and.reduce([columns[arg] != NULL_CODE for arg in call.optional])
+            nothing = 0 if call.function == "count" else NULL_CODE
+            expected = dict.fromkeys(keys, nothing)
+            if there.any():
+                rows = [column[there] for column in columns]
+                alone = replace(plain, calls=(replace(call, types=tuple(map(_plain, call.types))),))
+                totals = gathered(rows, width, [], apart=False, once=once, shape=alone).totals()
+                groups = zip(*totals.groups.tolist(), strict=True) if width else [()]
+                expected |= dict(zip(groups, results(totals, alone, str)[0].tolist(), strict=True))
+            assert dict(zip(keys, column.tolist(), strict=True)) == expected, call
+
+
+def _plain(type: Type) -> Type:
+    return replace(type, optional=False)
 
 
 def test_results_are_rounded_once_and_have_their_types() -> None:
