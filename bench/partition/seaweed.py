@@ -41,6 +41,7 @@ def seaweed(folder: Path) -> Iterator[dict[str, str]]:
     command = [program, "server", f"-dir={folder}", "-ip=127.0.0.1", "-ip.bind=127.0.0.1"]
     command += [f"-master.port={master}", f"-volume.port={volume}", f"-filer.port={filer}"]
     command += ["-s3", f"-s3.port={s3}", "-volume.max=20", "-master.volumeSizeLimitMB=64"]
+    command += ["-s3.port.iceberg=0", "-s3.port.lance=0"]  # which have one port for all servers
     with (folder / "log").open("wb") as log:
         server = subprocess.Popen(command, cwd=folder, stdout=log, stderr=log)
     try:
