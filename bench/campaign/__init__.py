@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import signal
 import subprocess
 import sys
 import time
@@ -50,10 +51,11 @@ def main(words: list[str]) -> int:
 def run(store: str, commits: int, seed: int, file: Path | None) -> Counts:
     """Play so many commits, and say what came of them now and then."""
     started = time.monotonic()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # the block is left in any case
     with (
         TemporaryDirectory(prefix="campaign-") as folder,
         surroundings(Path(folder), store) as around,
-        cluster(Path(folder), CORES) as master,
+        cluster(Path(folder), CORES, around.of_hosts) as master,
     ):
         campaign = Campaign(master, around, seed, partial(print, flush=True))
         try:
@@ -73,7 +75,7 @@ def _say(counts: Counts, seconds: float, file: Path | None) -> None:
         f"{len(counts.wrong)} wrong, {len(counts.stuck)} stuck",
         flush=True,
     )
-    found = vars(counts) | {"seconds": seconds}
+    found = vars(counts) | {"took": seconds}
     if file is not None:
         file.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
     else:

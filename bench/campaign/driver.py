@@ -19,6 +19,7 @@ from bench.campaign import strikes, workload
 from bench.partition.cluster import session
 from lftj.distributed.files.manifest import Manifest
 from lftj.distributed.work import stage
+from lftj.partition.address import CACHE
 
 PARTS = 4
 MARK = "@answer "
@@ -45,8 +46,7 @@ class Driver:
 
     def __init__(self, master: str, setup: dict[str, Any]):
         self.setup, self.folder = setup, Path(setup["folder"])
-        cache = {"spark.executorEnv.PARTITION_CACHE": os.environ["PARTITION_CACHE"]}
-        spark = session(master, SETTINGS | cache)
+        spark = session(master, SETTINGS)
         self.executor: Any = lftj.SparkExecutor(
             spark, PARTS, path=setup["path"], storage_options=setup["options"]
         )
@@ -135,8 +135,8 @@ def main(master: str, setup: str) -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 3:  # nothing of the machine's cache is left
-        shutil.rmtree(os.environ["PARTITION_CACHE"], ignore_errors=True)
+    if len(sys.argv) > 3:  # nothing of the machines' caches is left
+        shutil.rmtree(Path(os.environ[CACHE]).parent, ignore_errors=True)
     from bench.campaign import driver as importable  # whose functions workers find by name
 
     importable.main(*sys.argv[1:3])

@@ -18,6 +18,10 @@ from bench.campaign.surroundings import LEFT, DriverDied, Hung, Process, Surroun
 
 AT_REST = ("worker killed at rest", "executor killed at rest", "stored parts lost", "disk full")
 OF_DRIVERS = ("driver killed", "driver killed before the manifest", "driver killed after it")
+DEAR = (*OF_DRIVERS, "executor killed", "executor killed at rest", "executor decommissioned")
+DEAR += ("stored parts lost",)
+"""Faults after which processes of Java start anew, which takes half a minute: they come seldom."""
+_SELDOM = 3
 OF_STORES = ("store slow", "store failing", "answers lost", "listings lag", "store down")
 NOTHING = "nothing"
 _DOWN = 3.0
@@ -29,11 +33,12 @@ _VERIFIED, _COMPACTED = 50, 20
 
 @dataclass
 class Counts:
-    """Outcome: faults that were planned and that happened, by kind; what was wrong."""
+    """Outcome: faults that were planned and that happened, and seconds, by kind; what was wrong."""
 
     planned: Counter[str] = field(default_factory=Counter)
     happened: Counter[str] = field(default_factory=Counter)
     errors: Counter[str] = field(default_factory=Counter)
+    seconds: Counter[str] = field(default_factory=Counter)
     commits: int = 0
     drivers: int = 0
     repeated: int = 0
@@ -51,9 +56,9 @@ class Campaign:
         self.chance, self.counts = random.Random(seed), Counts()
         self.one = workload.single()
         self.rows, self.tasks, self.seconds = workload.rows(self.one), 40, 2.0
-        often = [NOTHING, "driver paused", *IN_TASKS, *AT_REST]
-        often += OF_STORES if around.server is not None else ()
-        self.kinds = [*often, *often, *OF_DRIVERS]  # a driver takes half a minute to start
+        kinds = [NOTHING, "driver paused", *IN_TASKS, *AT_REST, *OF_DRIVERS]
+        kinds += OF_STORES if around.server is not None else ()
+        self.kinds = [each for each in kinds for _ in range(1 if each in DEAR else _SELDOM)]
         self.driver = self._started()
         self.version = self.driver.ask(do="state")["version"]
 
@@ -86,6 +91,7 @@ class Campaign:
         """One commit with one fault."""
         fault = self.chance.choice(self.kinds)
         self.counts.planned[fault] += 1
+        started = time.monotonic()
         came, gone = workload.change(self.chance, self.rows["road"])
         before, version = self.rows, self.version
         changes = workload.commit(self.one, came, gone)
@@ -116,6 +122,7 @@ class Campaign:
             self.counts.wrong.append(f"{name}: {wrong}")
         if number % _COMPACTED == 0:
             self._calmly(do="compact")
+        self.counts.seconds[fault] += time.monotonic() - started
 
     def _before(self, fault: str) -> None:
         if fault not in (*AT_REST, *OF_STORES):

@@ -21,8 +21,9 @@ from typing import Any
 from bench.campaign.driver import MARK
 from bench.campaign.strikes import fill
 from bench.partition.between import BUSY, DONE_BUSY, LATE, LOST, PASS, Between, between
-from bench.partition.cluster import PATIENCE
+from bench.partition.cluster import HOSTS, PATIENCE
 from bench.partition.seaweed import BUCKET, options, seaweed
+from lftj.partition.address import CACHE
 from lftj.partition.java import find_java
 
 DISK = "192m"
@@ -51,7 +52,7 @@ class Process:
         environment = {
             **os.environ,
             "JAVA_HOME": str(find_java({"PATH": ""}).home),
-            "PARTITION_CACHE": str(cache),
+            CACHE: str(cache),
         }
         words = [sys.executable, "-m", "bench.campaign.driver", master, json.dumps(setup)]
         with open(Path(setup["folder"]) / "driver.log", "ab") as log:
@@ -110,7 +111,9 @@ class Surroundings:
     def __init__(self, folder: Path, store: str, server: Between | None):
         self.folder, self.server, self.store = folder, server, store
         self.disk, self.ballast = folder / "disk", folder / "disk" / "ballast"
-        self.cache = self.disk / "cache"
+        caches = self.disk / "caches"
+        self.cache = caches / "driver"
+        self.of_hosts = {host: {CACHE: str(caches / host)} for host in HOSTS}
         address = f"s3://{BUCKET}/flights" if server is not None else str(self.disk / "flights")
         self.setup = {
             "path": address,
@@ -120,11 +123,11 @@ class Surroundings:
         }
 
     @property
-    def state(self) -> Path:
-        """The folder with stored parts: of an address its cache."""
+    def states(self) -> list[Path]:
+        """The folders with stored parts: of an address those of the hosts' caches."""
         if self.server is None:
-            return self.disk / "flights" / "state"
-        return next(self.cache.glob("*/state"))
+            return [self.disk / "flights" / "state"]
+        return [found for each in self.of_hosts.values() for found in _states(each[CACHE])]
 
     def fill(self, left: int) -> None:
         """Have so many bytes be left on the disk."""
@@ -132,7 +135,7 @@ class Surroundings:
 
     def lose(self, chance: random.Random) -> int:
         """Remove some of the files in which parts are stored; objects of a store as well."""
-        files = sorted(each for each in self.state.iterdir() if each.is_file())
+        files = sorted(each for state in self.states for each in state.iterdir() if each.is_file())
         lost = [each for each in files if each.name != "storing"]
         lost = chance.sample(lost, min(len(lost), 3))
         for file in lost:
@@ -170,6 +173,10 @@ class Surroundings:
         self.ballast.unlink(missing_ok=True)
         if self.server is not None:
             self.server.fate, self.server.lagging = (lambda method, path: PASS), False
+
+
+def _states(cache: str) -> Iterator[Path]:
+    return Path(cache).glob("*/state")
 
 
 @contextmanager

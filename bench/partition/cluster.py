@@ -35,8 +35,12 @@ def until(what: Any) -> Any:
 
 
 @contextmanager
-def cluster(folder: Path, cores: int = 1) -> Iterator[str]:
-    """The address of a master with a worker on each host, of so many cores."""
+def cluster(
+    folder: Path, cores: int = 1, of_hosts: Mapping[str, Mapping[str, str]] | None = None
+) -> Iterator[str]:
+    """The address of a master with a worker on each host, of so many cores. `of_hosts`: variables
+    of the environment of a host's executors.
+    """
     import pyspark
 
     home = Path(pyspark.__file__).parent
@@ -62,6 +66,7 @@ def cluster(folder: Path, cores: int = 1) -> Iterator[str]:
                 "SPARK_HOME": str(home),
                 "SPARK_LOCAL_IP": arguments[1],
                 "SPARK_SCALA_VERSION": _SCALA,
+                **(of_hosts or {}).get(arguments[1], {}),
             }
             with open(log, "wb") as out:
                 started.append(
