@@ -28,7 +28,7 @@ SETTINGS = {
     "spark.speculation.interval": "100ms",
     "spark.speculation.multiplier": "1.5",
     "spark.speculation.quantile": "0.5",
-    "spark.speculation.minTaskRuntime": "500ms",
+    "spark.speculation.minTaskRuntime": "1s",
     "spark.speculation.efficiency.enabled": "false",
     "spark.locality.wait": "500ms",
     "spark.task.maxFailures": "6",

@@ -38,7 +38,7 @@ class Counts:
     planned: Counter[str] = field(default_factory=Counter)
     happened: Counter[str] = field(default_factory=Counter)
     errors: Counter[str] = field(default_factory=Counter)
-    seconds: Counter[str] = field(default_factory=Counter)
+    seconds: dict[str, float] = field(default_factory=dict)
     commits: int = 0
     drivers: int = 0
     repeated: int = 0
@@ -100,6 +100,7 @@ class Campaign:
         name = f"commit {number}, {fault}"
         self.say(name)
         self._before(fault)
+        found: dict[str, Any]
         try:
             found = self._commit(fault, came, gone)
         except DriverDied:
@@ -122,7 +123,8 @@ class Campaign:
             self.counts.wrong.append(f"{name}: {wrong}")
         if number % _COMPACTED == 0:
             self._calmly(do="compact")
-        self.counts.seconds[fault] += time.monotonic() - started
+        seconds = self.counts.seconds
+        seconds[fault] = seconds.get(fault, 0.0) + time.monotonic() - started
 
     def _before(self, fault: str) -> None:
         if fault not in (*AT_REST, *OF_STORES):
