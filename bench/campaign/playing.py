@@ -18,10 +18,11 @@ from bench.campaign.surroundings import LEFT, DriverDied, Hung, Process, Surroun
 
 AT_REST = ("worker killed at rest", "executor killed at rest", "stored parts lost", "disk full")
 OF_DRIVERS = ("driver killed", "driver killed before the manifest", "driver killed after it")
-DEAR = (*OF_DRIVERS, "executor killed", "executor killed at rest", "executor decommissioned")
-DEAR += ("stored parts lost",)
-"""Faults after which processes of Java start anew, which takes half a minute: they come seldom."""
-_SELDOM = 3
+OF_EXECUTORS = ("executor killed", "executor killed at rest", "executor decommissioned")
+OF_EXECUTORS += ("stored parts lost",)
+_OFTEN = 6
+_SELDOM = dict.fromkeys(OF_EXECUTORS, 2) | dict.fromkeys(OF_DRIVERS, 1)
+"""How often faults come, after which one or three processes of Java start; others come `_OFTEN`."""
 OF_STORES = ("store slow", "store failing", "answers lost", "listings lag", "store down")
 NOTHING = "nothing"
 _DOWN = 3.0
@@ -58,7 +59,7 @@ class Campaign:
         self.rows, self.tasks, self.seconds = workload.rows(self.one), 40, 2.0
         kinds = [NOTHING, "driver paused", *IN_TASKS, *AT_REST, *OF_DRIVERS]
         kinds += OF_STORES if around.server is not None else ()
-        self.kinds = [each for each in kinds for _ in range(1 if each in DEAR else _SELDOM)]
+        self.kinds = [each for each in kinds for _ in range(_SELDOM.get(each, _OFTEN))]
         self.driver = self._started()
         self.version = self.driver.ask(do="state")["version"]
 

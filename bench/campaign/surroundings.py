@@ -23,6 +23,8 @@ from bench.campaign.strikes import fill
 from bench.partition.between import BUSY, DONE_BUSY, LATE, LOST, PASS, Between, between
 from bench.partition.cluster import HOSTS, PATIENCE
 from bench.partition.seaweed import BUCKET, options, seaweed
+from lftj.distributed.stored.stored_files import STATE
+from lftj.distributed.stored.stored_objects import PAGES
 from lftj.partition.address import CACHE
 from lftj.partition.java import find_java
 
@@ -137,7 +139,7 @@ class Surroundings:
         """Remove some of the files in which parts are stored; objects of a store as well."""
         files = sorted(each for state in self.states for each in state.iterdir() if each.is_file())
         lost = [each for each in files if each.name != "storing"]
-        lost = chance.sample(lost, min(len(lost), 3))
+        lost = _some(chance, lost)
         for file in lost:
             file.unlink(missing_ok=True)
         return len(lost) + (0 if self.server is None else self._lose_objects(chance))
@@ -151,8 +153,13 @@ class Surroundings:
         store: Any = from_url(
             f"s3://{BUCKET}/flights", client_options={"allow_http": True}, **given
         )
-        names = [each["path"] for page in obstore.list(store, "state") for each in page]
-        lost = chance.sample(names, min(len(names), 3))
+        lost = [
+            name
+            for folder in (STATE, PAGES)
+            for name in _some(
+                chance, [each["path"] for page in obstore.list(store, folder) for each in page]
+            )
+        ]
         obstore.delete(store, lost)
         return len(lost)
 
@@ -173,6 +180,10 @@ class Surroundings:
         self.ballast.unlink(missing_ok=True)
         if self.server is not None:
             self.server.fate, self.server.lagging = (lambda method, path: PASS), False
+
+
+def _some(chance: random.Random, names: list[Any]) -> list[Any]:
+    return chance.sample(names, min(len(names), 3))
 
 
 def _states(cache: str) -> Iterator[Path]:
