@@ -18,10 +18,17 @@ from bench.campaign.surroundings import LEFT, DriverDied, Hung, Process, Surroun
 
 AT_REST = ("worker killed at rest", "executor killed at rest", "stored parts lost", "disk full")
 OF_DRIVERS = ("driver killed", "driver killed before the manifest", "driver killed after it")
-OF_EXECUTORS = ("executor killed", "executor killed at rest", "executor decommissioned")
-OF_EXECUTORS += ("stored parts lost",)
+OF_EXECUTORS = (
+    "executor killed",
+    "executor killed at rest",
+    "executor decommissioned",
+    "stored parts lost",
+)
 _OFTEN = 6
-_SELDOM = dict.fromkeys(OF_EXECUTORS, 2) | dict.fromkeys(OF_DRIVERS, 1)
+_SELDOM: dict[str, int] = {
+    **{fault: 2 for fault in OF_EXECUTORS},
+    **{fault: 1 for fault in OF_DRIVERS},
+}
 """How often faults come, after which one or three processes of Java start; others come `_OFTEN`."""
 OF_STORES = ("store slow", "store failing", "answers lost", "listings lag", "store down")
 NOTHING = "nothing"
