@@ -17,18 +17,19 @@ from bench.campaign.strikes import IN_TASKS, PAUSE
 from bench.campaign.surroundings import LEFT, DriverDied, Hung, Process, Surroundings
 
 AT_REST = ("worker killed at rest", "executor killed at rest", "stored parts lost", "disk full")
-OF_DRIVERS = ("driver killed", "driver killed before the manifest", "driver killed after it")
-OF_EXECUTORS = (
+OF_DRIVERS: tuple[str, ...] = (
+    "driver killed",
+    "driver killed before the manifest",
+    "driver killed after it",
+)
+OF_EXECUTORS: tuple[str, ...] = (
     "executor killed",
     "executor killed at rest",
     "executor decommissioned",
     "stored parts lost",
 )
 _OFTEN = 6
-_SELDOM: dict[str, int] = {
-    **{fault: 2 for fault in OF_EXECUTORS},
-    **{fault: 1 for fault in OF_DRIVERS},
-}
+_SELDOM = dict.fromkeys(OF_EXECUTORS, 2) | dict.fromkeys(OF_DRIVERS, 1)
 """How often faults come, after which one or three processes of Java start; others come `_OFTEN`."""
 OF_STORES = ("store slow", "store failing", "answers lost", "listings lag", "store down")
 NOTHING = "nothing"
