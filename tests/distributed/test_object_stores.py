@@ -22,6 +22,7 @@ from lftj.distributed.files.manifest import Manifest
 from lftj.distributed.objects import object_store
 from lftj.distributed.objects.file_store import FileStore, store_of
 from lftj.distributed.objects.mounts import mount, unmount
+from lftj.distributed.objects.object_store import ObjectStore
 from lftj.partition.address import CACHE, Address
 from tests.distributed.inline import InlineExecutor, require_equal
 
@@ -184,6 +185,38 @@ def test_parts_are_opened_from_objects(server: dict[str, str], machine: Any) -> 
             assert (figures["opened"], figures["built"]) == (figures["tasks"], 0)
             # what came since the part was stored, and not all rows
             assert figures["read"] < 20
+
+
+@pytest.mark.parametrize("folder", ["pages", "state"])
+def test_lost_objects_of_stored_parts_are_made_again(
+    server: dict[str, str], machine: Any, folder: str
+) -> None:
+    single, address = begun(lftj.connect()), machine(server)
+    executor: Any = InlineExecutor(address)
+    with begun(lftj.connect(executor=executor)) as workspace:
+        for number, (came, gone) in enumerate(history(7, 12)):
+            if number in (4, 8):
+                _lose(address, folder, every=1 + number // 8)
+                executor.forget()
+            change(single, came, gone)
+            change(workspace, came, gone)
+            require_equal(workspace, single)
+    with opened(machine(server)) as workspace:
+        change(single, [(0, 8, "s")])
+        change(workspace, [(0, 8, "s")])
+        require_equal(workspace, single)
+        [figures] = workspace.profile().df().to_dict("records")
+        assert (figures["opened"], figures["built"]) == (figures["tasks"], 0)
+
+
+def _lose(address: Address, folder: str, every: int) -> None:
+    """Have objects be gone, and all copies of them on this machine."""
+    store = store_of(address.folder)
+    assert isinstance(store, ObjectStore)
+    names = sorted(name for name, _ in store.listed(folder))
+    assert names
+    store.delete(names[::every])
+    shutil.rmtree(address.folder / "state")
 
 
 def test_another_number_of_parts(server: dict[str, str], machine: Any) -> None:
