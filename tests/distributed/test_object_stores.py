@@ -23,6 +23,7 @@ from lftj.distributed.objects import object_store
 from lftj.distributed.objects.file_store import FileStore, store_of
 from lftj.distributed.objects.mounts import mount, unmount
 from lftj.distributed.objects.object_store import ObjectStore
+from lftj.distributed.stored.stored_files import sweep_shared
 from lftj.partition.address import CACHE, Address
 from tests.distributed.inline import InlineExecutor, require_equal
 
@@ -412,6 +413,23 @@ def begun_small(workspace: lftj.Workspace) -> lftj.Workspace:
     workspace.relation("edge", {"x": int, "y": int, "name": str})
     workspace.add_rules(".decl deg(x: number, n: number) deg(x, count()) :- edge(x, _, _).")
     return workspace
+
+
+def test_what_a_machine_fetched_long_ago_leaves_its_cache(
+    server: dict[str, str], machine: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from lftj.distributed.stored import stored_files
+
+    single, address = begun(lftj.connect()), machine(server)
+    with begun(opened(address)) as workspace:
+        for number, (came, gone) in enumerate(history(9, 4)):
+            monkeypatch.setattr(stored_files, "_CACHED", (3600.0, -1.0)[number % 2])
+            sweep_shared(address.folder)
+            left = [*address.folder.glob("rows/*"), *address.folder.glob("state/*.json")]
+            assert bool(left) == (number % 2 == 0)
+            change(single, came, gone)
+            change(workspace, came, gone)
+            require_equal(workspace, single)
 
 
 def test_what_nobody_names_is_swept(server: dict[str, str], machine: Any) -> None:

@@ -27,7 +27,7 @@ where locks do not tell.
 _SHARED = ("whole", "strings")
 """Owners of files that are of no one part."""
 _CACHED = 3600.0
-"""Seconds after which files of rows leave the cache of a machine."""
+"""Seconds after which files of rows, and records, leave the cache of a machine."""
 _PATIENCE = 5.0
 """Seconds that a compaction waits for workers that are storing."""
 
@@ -135,15 +135,16 @@ def sweep_shared(path: Path) -> None:
     with nobody_storing(path) as alone:
         _sweep(path / STATE, _SHARED, alone=alone)
     if not store_of(path).shared:
-        _empty_cache(path / ROWS)
+        for folder, kind in ((path / ROWS, "*"), (path / STATE, f"*{_RECORD}")):
+            _empty_cache(folder, kind)
 
 
-def _empty_cache(folder: Path) -> None:
+def _empty_cache(folder: Path, kind: str) -> None:
     """Remove files from the cache of this machine that were fetched long ago: who wants one again
     fetches it.
     """
     latest = time.time() - _CACHED
-    for file in folder.glob("*"):
+    for file in folder.glob(kind):
         with suppress(FileNotFoundError):
             if file.stat().st_mtime <= latest:
                 file.unlink()
