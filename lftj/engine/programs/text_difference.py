@@ -232,9 +232,10 @@ class _Whole:
             key = rule_key(rule, self._program.catalog)
             numbers = known.get(key, ())
             mine = next((each for each in numbers if each in self._old.rules), None)
-            if (since_before := self._since_before(rule)) is not None:
-                mine = since_before
-            again = dropped and not dropped.isdisjoint(relations_of(rule))
+            read = relations_of(rule)
+            if (since_before := self._since_before(rule, dropped)) is not None:
+                mine, read = since_before, relations_of(self._program.rule(since_before))
+            again = dropped and not dropped.isdisjoint(read)
             if again or (types and mine is not None):
                 wanted.setdefault(key, rule)  # checked against other declarations
                 if since_before is not None:
@@ -281,15 +282,21 @@ class _Whole:
         known = replace(catalog.relations[name], key=schema.key, defaults=schema.defaults)
         return same and known == schema
 
-    def _since_before(self, rule: tree.Rule) -> int | None:
+    def _since_before(self, rule: tree.Rule, dropped: frozenset[str]) -> int | None:
         """The number of the rule that the program has had, in these words, since before a relation
-        was altered, by which its positions are others now.
+        was altered, by which its positions are others now. None where it reads a relation that the
+        text declares no more, and where another relation has the old name of a renamed one.
         """
         if not self._old.earlier or by_position(rule, self._program.catalog)[0] != rule:
             return None
         key = canonical(with_witnesses_bound(with_own_variables(rule)))
-        number = self._old.earlier.get(key)
-        return number if number in self._old.rules else None
+        if (number := self._old.earlier.get(key)) not in self._old.rules:
+            return None
+        read = relations_of(self._program.rule(number))
+        others = relations_of(rule) - read
+        known = self._declared | self._program.catalog.relations.keys()
+        gone = not read & dropped <= self._declared
+        return None if gone or not others.isdisjoint(known) else number
 
     def _dropped(
         self,

@@ -179,3 +179,20 @@ def test_views_that_wait_are_followed_by_the_rules_of_the_last_alteration(opened
         assert (ws["v"].fetchall(), ws.verify()) == ([(2,)], [])
     with opened() as ws:
         assert ws.verify() == []
+
+
+def test_a_relation_that_has_the_old_name_is_read_by_it() -> None:
+    ws = lftj.connect()
+    text = ".decl a(x: number, y: number)\n.decl q(x: number)\nq(x) :- a(x, _).\n"
+    ws.program(text)
+    ws.load("a", [(1, 2)])
+    with ws.transaction() as tx:
+        tx.alter("a", to="b")
+        tx.program(text + ".decl b(x: number, y: symbol)\na(7, 7).\n", drop=True)
+    assert (list(ws["a"]), list(ws["b"]), list(ws["q"])) == ([(7, 7)], [], [(7,)])
+    assert ws.verify() == []
+    with pytest.raises(LftjError, match="unknown relation `a`"):
+        ws.program(".decl q(x: number)\nq(x) :- a(x, _).\n", drop=True)
+    ws.alter("a", to="c")
+    with pytest.raises(LftjError, match="unknown relation `a`"):
+        ws.program(".decl q(x: number)\nq(x) :- a(x, _).\n", drop=True)
