@@ -104,6 +104,8 @@ def _require_columns(one: Alteration, other: Alteration) -> None:
             _require(one.kind != "key", one, other, "both change the key")
             lost = one.kind == "drop" and one.column in (other.key or ())
             _require(not lost, one, other, f"the column `{one.column}` is in the key")
+            null = _may_be_null(one) and one.column in (other.key or ())
+            _require(not null, one, other, f"the column `{one.column}` is in the key, without NULL")
         case "add":
             _require(wins != column, one, other, f"both bring a column `{column}`")
         case "rename":
@@ -119,8 +121,15 @@ def _require_columns(one: Alteration, other: Alteration) -> None:
         case "retype":
             free = column not in (changed, *reads)
             _require(free, one, other, f"the column `{column}` has another type")
+            null = _may_be_null(other) and column in key
+            _require(not null, one, other, f"the column `{column}` of the key may be NULL")
         case _:
             _require(changed != column, one, other, f"both change the column `{column}`")
+
+
+def _may_be_null(alteration: Alteration) -> bool:
+    """Test for a column that becomes optional."""
+    return alteration.kind == "retype" and alteration.type is not None and alteration.type.optional
 
 
 def _require(possible: bool, one: Alteration, other: Alteration, reason: str) -> None:

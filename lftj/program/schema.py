@@ -269,7 +269,7 @@ class Catalog:
         (E160, E168).
         """
         _require_width(schema, span)
-        _require_values(schema, span)
+        require_values(schema, span)
         if schema.name in self.functions:
             raise DeclarationError(
                 f"`{schema.name}` is a function of yours already",
@@ -381,7 +381,7 @@ def _require_width(schema: RelationSchema, span: Span | None) -> None:
         raise DeclarationError(message, code="E168", span=span, hint=hint)
 
 
-def _require_values(schema: RelationSchema, span: Span | None) -> None:
+def require_values(schema: RelationSchema, span: Span | None = None) -> None:
     """Raise DeclarationError (E160) for a key or a choice domain with a column that may be NULL:
     rows that are to be told apart by it have a value there.
     """

@@ -35,6 +35,13 @@ def in_one_schema(draft: Draft, source: State, common: State) -> tuple[State, St
     ours, theirs = base_rows(draft.before), base_rows(source)
     was, here, there = (each.program.catalog for each in (common, ours, theirs))
     mine, others = _since(was, here), _since(was, there)
+    anew = {
+        name for now in (here, there) for name in dropped_since(was, now) & now.relations.keys()
+    }
+    for each in (*others, *mine):
+        if each.relation in anew:
+            reason = f"`{each.relation}` was dropped, and declared anew"
+            raise MergeConflictError.of_schemas(each, reason, both=True)
     try:
         found = apart(others, mine)
     except ApartError as problem:
@@ -92,16 +99,12 @@ def _ordered(draft: Draft, state: State) -> State:
     return state
 
 
-def drop_theirs(draft: Draft, theirs: State, common: State, changed: Sequence[str]) -> None:
-    """Drop what a branch has dropped. `changed`: relations whose rows changed here. Raises
-    MergeConflictError.
-    """
+def drop_theirs(draft: Draft, theirs: State, common: State) -> None:
+    """Drop what a branch has dropped."""
     gone = dropped_since(common.program.catalog, theirs.program.catalog)
     here = draft.program.catalog.relations
     for name in sorted(gone - theirs.program.catalog.relations.keys()):
         if name in here:
-            if name in changed:
-                raise MergeConflictError.of({name: []})
             draft.drop_relation(name)
 
 

@@ -34,7 +34,7 @@ from lftj.errors import MergeConflictError
 from lftj.program.checks.declarations import require_same_types
 from lftj.program.checks.subtypes import types_above
 from lftj.program.program import Program
-from lftj.program.schema import Catalog
+from lftj.program.schema import Catalog, dropped_since
 from lftj.program.source_rule import SourceRule
 from lftj.scantree.rows import intersection, sort_rows
 from lftj.storage.delta import Columns, Delta, no_rows
@@ -63,9 +63,11 @@ def _add(draft: Draft, source: State, common: State) -> None:
     moved = moved_programs(common.program, theirs.program, ours.program)
     changes = without_facts(draft, changes, moved, common.program, theirs.program)
     ours_changes = without_facts(draft, ours_changes, None, common.program, ours.program)
+    _require_not_dropped(common, ours, changes)
+    _require_not_dropped(common, theirs, ours_changes)
     _require_no_conflicts(changes, ours_changes, theirs, draft.texts())
     _merge_program(draft, common.program, theirs, moved, ours_changes.keys())
-    drop_theirs(draft, theirs, common, [*ours_changes])
+    drop_theirs(draft, theirs, common)
     if gone := sorted(changes.keys() - draft.program.catalog.relations.keys()):
         raise MergeConflictError.of({name: [] for name in gone})
     for name, delta in changes.items():
@@ -96,6 +98,15 @@ def base_changes(before: State, after: State) -> dict[str, Delta]:
 
 
 # ── conflicts ─────────────────────────────────────────────────────────────────────────────────────
+def _require_not_dropped(common: State, state: State, changes: Collection[str]) -> None:
+    """Raise MergeConflictError for relations that one branch has dropped, and maybe declared anew,
+    and whose rows changed in the other one.
+    """
+    gone = dropped_since(common.program.catalog, state.program.catalog)
+    if both := sorted(gone.intersection(changes)):
+        raise MergeConflictError.of({name: [] for name in both})
+
+
 def _require_no_conflicts(
     theirs: Mapping[str, Delta], ours: Mapping[str, Delta], after: State, texts: Texts
 ) -> None:

@@ -28,6 +28,7 @@ from lftj.program.named_program import (
 )
 from lftj.program.program import Program
 from lftj.program.reshaping import differences
+from lftj.program.schema import Catalog, dropped_since
 from lftj.program.statistics_hints import Sizes
 from lftj.scantree.frozen import frozen
 from lftj.syntax import tree
@@ -315,18 +316,19 @@ def _rules_between(
     went = [number for number in old if number not in new]
     if not again or not came or not went:
         return came, went
+    gone = dropped_since(before.catalog, after.catalog)
+    of_old = [each for each in altered if each.relation not in gone]  # not of those declared anew
     by_rule, same = dict[str, list[int]](), set[int]()
     for number in came:
         by_rule.setdefault(canonical(new[number].rule), []).append(number)
     for number in went:
-        if found := by_rule.get(canonical(_read_after(before, old[number].rule, altered))):
+        if found := by_rule.get(canonical(_read_after(before.catalog, old[number].rule, of_old))):
             same |= {number, found.pop()}
     return [n for n in came if n not in same], [n for n in went if n not in same]
 
 
-def _read_after(before: Program, rule: tree.Rule, altered: Collection[Alteration]) -> tree.Rule:
-    """A rule as it is read after alterations."""
-    catalog = before.catalog
+def _read_after(catalog: Catalog, rule: tree.Rule, altered: Collection[Alteration]) -> tree.Rule:
+    """A rule of a catalog as it is read after alterations."""
     for each in altered:
         if (schema := catalog.relations.get(each.relation)) is not None:
             rule = as_altered(rule, each, schema)

@@ -31,7 +31,7 @@ from lftj.program.altered_rules import altered_programs, altered_rules, earlier_
 from lftj.program.named_program import NamedProgram, Row, without
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
-from lftj.program.schema import describe
+from lftj.program.schema import describe, require_values
 from lftj.scantree.frozen import frozen
 from lftj.storage.delta import Delta, Rewritten
 from lftj.storage.relation import RelationVersion
@@ -83,6 +83,7 @@ def alter(draft: SchemaDraft, name: str, request: Request) -> RelationSchema:
             for alteration in steps(draft, schema, request):
                 take(draft, alteration)
                 name = alteration.name
+        require_values(draft.schema(name))
     except BaseException:
         draft.reset(before)
         raise

@@ -187,3 +187,37 @@ def test_broken_keys_are_found(monkeypatch: Any, capsys: Any, tmp_path: Path) ->
         assert [(*row[:2], row[2]) for row in found.difference] == [(2, "7", -1)]
     assert main(["check", str(path)]) == 1
     assert "a (key) has several rows of one key" in "".join(capsys.readouterr())
+
+
+ALTERATIONS: dict[str, tuple[Any, Any, list[dict[str, Any]]]] = {
+    "a column of the key": (int, "x", [{"retype": {"x": int | None}}]),
+    "a key with the column": (int | None, None, [{"key": "x"}]),
+    "both at once": (int, None, [{"retype": {"x": int | None}, "key": "x"}]),
+    "one after the other": (int, None, [{"key": "x"}, {"retype": {"x": int | None}}]),
+}
+
+
+@pytest.mark.parametrize("case", ALTERATIONS)
+def test_no_column_of_a_key_becomes_optional(tmp_path: Path, case: str) -> None:
+    type_, key, alterations = ALTERATIONS[case]
+    with lftj.connect(tmp_path / "w.lftj") as ws:
+        ws.relation("b", {"x": type_, "y": int}, key=key)
+        ws.load("b", [(1, 2)])
+        with pytest.raises(DeclarationError, match="is optional, and is in its key"):
+            for each in alterations:
+                ws.alter("b", **each)
+        ws.alter("b", retype={"x": int | None}, key=None)
+    with lftj.connect(tmp_path / "w.lftj") as ws:
+        assert ws["b"].fetchall() == [(1, 2)]
+
+
+@pytest.mark.parametrize("here", [True, False])
+def test_a_key_and_an_optional_column_of_two_branches_are_not_merged(here: bool) -> None:
+    ws = lftj.connect()
+    ws.relation("b", {"x": int, "y": int})
+    ws.load("b", [(1, 2)])
+    there = ws.branch("there")
+    (ws if here else there).alter("b", key="x")
+    (there if here else ws).alter("b", retype={"x": int | None})
+    with pytest.raises(lftj.LftjError, match="E381"):
+        ws.merge("there")

@@ -175,3 +175,35 @@ def test_a_rule_that_a_replay_breaks_is_named() -> None:
         here.merge("there")
     assert "expected int for column `s` of `t`" in caught.value.message
     assert caught.value.message.endswith("in  t(sum(p)) :- o(_, p).")
+
+
+@pytest.mark.parametrize("rows", [[], [(1, 2)]])
+@pytest.mark.parametrize("here", [True, False])
+@pytest.mark.parametrize("changed", [True, False])
+def test_a_relation_that_one_branch_declared_anew(
+    rows: list[tuple[int, int]], here: bool, changed: bool
+) -> None:
+    ws = lftj.connect()
+    ws.program(".decl a(x: number, y: number)\n.decl q(x: number)\nq(x) :- a(x, _).")
+    ws.load("a", rows)
+    there = ws.branch("there")
+    one, other = (ws, there) if here else (there, ws)
+    one.program(".decl a(x: number)\n.decl q(x: number)\nq(x) :- a(x).\na(8).", drop=True)
+    if changed:
+        other.load("a", [(5, 6)])
+        with pytest.raises(MergeConflictError, match=r"both branches have changed a\n"):
+            ws.merge("there")
+    else:
+        ws.merge("there")
+        assert (list(ws["a"]), list(ws["q"])) == ([(8,)], [(8,)])
+    assert ws.verify() == []
+
+
+def test_an_alteration_of_a_relation_that_the_other_branch_declared_anew() -> None:
+    ws = lftj.connect()
+    ws.program(".decl a(x: number, y: number)")
+    there = ws.branch("there")
+    ws.alter("a", rename={"y": "z"})
+    there.program(".decl a(x: number)")
+    with pytest.raises(MergeConflictError, match="`a` was dropped, and declared anew"):
+        ws.merge("there")

@@ -712,3 +712,14 @@ def test_a_renamed_relation_leaves_its_name_to_another_one() -> None:
     assert ws["a"].fetchall() == [(7, "a")]
     assert (ws["old"].fetchall(), ws["p"].fetchall()) == ([(1, 2)], [(1,)])
     assert ws.verify() == []
+
+
+def test_the_log_of_a_relation_that_was_declared_anew_and_altered() -> None:
+    ws = lftj.connect()
+    ws.program(".decl a(x: number, y: number)\n.decl p(x: number)\np(x) :- a(x, _).")
+    with ws.transaction() as tx:
+        tx.program(".decl a(u: number)\n.decl p(x: number)\np(x) :- a(x).", drop=True)
+        tx.alter("a", rename={"u": "v"})
+    assert ws.relations["a"].columns == ("v",)
+    assert len(ws.log()) == ws.version
+    assert ws.verify() == []
