@@ -40,9 +40,9 @@ class Schemas(ABC):
         A column that is added comes last. Rows that are there get its `default`, or what an
         expression computes from their other columns: `alter("item", add={"net": int},
         compute={"net": "price * pieces"})`. A default costs next to nothing for any number of
-        rows; what is computed, dropped or retyped rewrites them. Retyping converts between int,
-        float and str, and bool to str, where each value comes back by the reverse, or as `compute`
-        says.
+        rows; what is computed, dropped or retyped rewrites them. Retyping converts what
+        comes back by the reverse, among numbers, between dates and timestamps, and all to texts and
+        back; or as `compute` says.
 
         `at(version)` before reads the old columns. Rules keep their meaning: an atom gets a `_` for
         a column that comes. Rules that name a column that goes, or derive rows of the relation,

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from lftj.program.conversions import conversion, making
 from lftj.program.normal_form import RelationSchema
 from lftj.types import Type
 
@@ -16,7 +17,8 @@ NO_RENAMES: Mapping[str, str] = {}
 
 class Reshaping(NamedTuple):
     """The arguments of the call that alters a relation to another schema of its name. A default of
-    `…` is to be chosen; `key` is None where it stays, else a tuple with the key.
+    `…` is to be chosen; `key` is None where it stays, else a tuple with the key; `compute` has
+    expressions for types that share no values, `…` where one is to be found.
     """
 
     drop: list[str]
@@ -25,14 +27,17 @@ class Reshaping(NamedTuple):
     add: dict[str, Type]
     default: dict[str, object]
     key: tuple[list[str] | None] | None
+    compute: dict[str, str]
 
     def __bool__(self) -> bool:
         return any(map(bool, self))
 
     @property
     def complete(self) -> bool:
-        """Test for a call in which nothing is to be chosen."""
-        return ... not in self.default.values()
+        """Test for a call in which nothing is to be chosen, and which loses nothing of columns that
+        stay.
+        """
+        return ... not in self.default.values() and not self.compute
 
     @property
     def of_columns(self) -> bool:
@@ -53,6 +58,7 @@ class Reshaping(NamedTuple):
             f"drop={self.drop}" if self.drop else "",
             f"rename={self.rename}" if self.rename else "",
             f"retype={retype}" if retype else "",
+            f"compute={self.compute}" if self.compute else "",
             f"add={add}" if add else "",
             f"default={{{', '.join(shown)}}}" if self.default else "",
             f"key={self.key[0]}" if self.key else "",
@@ -74,13 +80,19 @@ def reshaping(
         return None
     if before.functional != after.functional or (before.functional and (gone or came)):
         return None
+    retype = {each: new[each] for each in left if old[each] != new[each]}
     return Reshaping(
         gone,
         dict(rename),
-        {each: new[each] for each in left if old[each] != new[each]},
+        retype,
         {each: new[each] for each in came},
         _defaults(before, after, rename, came),
         _key(before, after, rename, gone),
+        {
+            each: making(each, old[each], type) or "…"
+            for each, type in retype.items()
+            if conversion(each, old[each], type) is None
+        },
     )
 
 

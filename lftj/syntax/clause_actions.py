@@ -171,7 +171,7 @@ class ClauseActions(DirectiveActions):
                 self.misplaced(aggregate)
         made = tree.Rule(heads, body, span=span)
         problem = check_depth(made)
-        if self.conditional_read and problem is None:
+        if self.conditional_read and not self.whole and problem is None:
             try:
                 made = without_conditionals(made)
             except LftjError as error:

@@ -181,10 +181,14 @@ def _seen(token: Token) -> Token:
 
 
 def parse(
-    text: str, file: str | None = None, within: tuple[str, str] = ("", "")
+    text: str,
+    file: str | None = None,
+    within: tuple[str, str] = ("", ""),
+    *,
+    whole: bool = False,
 ) -> tree.ParsedProgram:
     """The program that `text` holds; `file` is its name in messages, `within` what else is read
-    (see `Source`).
+    (see `Source`); with `whole` an `if(…)` stays as it is read.
 
     Raises ProgramErrors with every error found, in the order of the text; nothing else, whatever
     the text. Costs time linear in the text, some 0.2 ms a rule.
@@ -193,6 +197,7 @@ def parse(
     with _one_at_a_time, collector_paused():
         lark, actions = _reader()
         actions.begin(source)
+        actions.whole = whole
         clauses = _read(lark, actions, source)
         errors = list(actions.errors)
     if errors:
@@ -281,7 +286,7 @@ def _place(error: LftjError) -> tuple[int, int]:
 
 def expression_of(text: str) -> tree.Term:
     """The tree of an expression. Raises ParseError (E103) for anything else."""
-    clauses = parse(f"q(x) :- computed_value_ = {text}.").clauses
+    clauses = parse(f"q(x) :- computed_value_ = {text}.", whole=True).clauses
     if len(clauses) == 1 and isinstance(rule := clauses[0], tree.Rule):
         literals = rule.body.literals
         if len(literals) == 1 and isinstance(literals[0], tree.Comparison):

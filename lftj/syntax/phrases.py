@@ -77,6 +77,8 @@ class Phrases:
         """Forget the last text and read `source` from now on."""
         self.source = source
         self.errors = []
+        self.whole = False
+        """True when an `if(…)` stays as it is read."""
         self.follows = False
         """True when the clause being read begins on the line of one with an error."""
         self.next_clause()

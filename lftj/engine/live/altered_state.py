@@ -11,10 +11,12 @@ from dataclasses import replace
 import numpy as np
 
 from lftj.engine.live.answers import Evaluating, evaluated, read
+from lftj.engine.live.same_values import same_values
 from lftj.engine.versions.state import State
 from lftj.errors import DeclarationError, TypeClashError
 from lftj.frames import to_tuples
 from lftj.program.alteration import Alteration
+from lftj.program.conversions import has_same, with_loss
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
 from lftj.scantree.process.interrupts import interrupts_as_such
@@ -22,8 +24,9 @@ from lftj.storage.database import Database, base_name
 from lftj.storage.relation import RelationVersion
 from lftj.storage.widened_relation import WidenedRelation
 from lftj.syntax import functors, tree
+from lftj.syntax.conditionals import without_conditionals
 from lftj.syntax.parser import expression_of
-from lftj.types import NULL_CODE, Type, code_of, encode_scalar
+from lftj.types import NULL_CODE, Type, code_of, decode_scalar, encode_scalar
 from lftj.views.states import ViewStates, stratum_key
 
 
@@ -86,13 +89,7 @@ def altered_relation(
     if alteration.kind == "retype":
         place = [column for column, _ in before.columns].index(alteration.column)
         columns = relation.columns()
-        if before.columns[place][1].required == after.columns[place][1].required and (
-            alteration.expression == alteration.column
-        ):
-            _require_codes(columns[place], before.columns[place][1], alteration)
-        else:
-            convert = lossless_values if lossless else computed
-            columns[place] = convert(engine, relation, alteration)
+        columns[place] = retyped_values(engine, relation, alteration, lossless=lossless)
         return RelationVersion.build(after, engine.arena, columns)
     if alteration.kind == "order":
         columns, names = relation.columns(), [column for column, _ in before.columns]
@@ -138,27 +135,6 @@ def in_order(
     return altered_relation(engine, relation, Alteration.of_order(schema), schema.name)
 
 
-def _require_codes(codes: np.ndarray, before: Type, alteration: Alteration) -> None:
-    """Check the values of a column that becomes optional, or takes NULL no more. Raises
-    ValueRangeError (E220) for the integer that stands for NULL, DeclarationError (E172) for NULL.
-    """
-    after = alteration.type
-    found = int((codes == NULL_CODE).sum()) if after != before else 0
-    if not found or after is None:
-        return
-    if after.optional:
-        if before.name == "int" and not before.unsigned:
-            code_of(after, NULL_CODE)
-        return
-    raise DeclarationError(
-        f"column `{alteration.column}` of `{alteration.relation}` is NULL in {found:,} "
-        f"row{'s' * (found != 1)}",
-        code="E172",
-        hint=f"say what stands there: compute={{{alteration.column!r}: "
-        f'"coalesce({alteration.column}, …)"}}',
-    )
-
-
 # ── computed columns ──────────────────────────────────────────────────────────────────────────────
 def computed(engine: Evaluating, relation: RelationVersion, alteration: Alteration) -> np.ndarray:
     """Codes of the values that an alteration computes, in the order of the rows. Raises
@@ -175,11 +151,12 @@ def computed(engine: Evaluating, relation: RelationVersion, alteration: Alterati
     with interrupts_as_such(), engine.dictionary.in_use():
         asked = read(engine, state, question)
         type = asked.schema.columns[-1][1]
-        if alteration.type is None or type.required != alteration.type.required:
+        after = alteration.type or type
+        if after.required != type.required and not is_number_for(after, type):
             raise TypeClashError(
                 f"column `{alteration.column}` of `{schema.name}` is {alteration.type}, but "
                 f"{alteration.expression} is {type}",
-                hint="convert it: to_float(…), floor(…), to_string(…) or to_number(…)",
+                hint=_CONVERT.get(after.required.name, "compute a value of that type"),
             )
         context = engine.context({})
         context.keep = False
@@ -192,18 +169,102 @@ def computed(engine: Evaluating, relation: RelationVersion, alteration: Alterati
             code="E172",
             hint="delete or change these rows first, or compute the column otherwise",
         )
-    return found.columns()[-1]
+    values = found.columns()[-1]
+    return values if after.required == type.required else _as_decimals(engine, found, alteration)
 
 
-def lossless_values(
+_CONVERT = {
+    "int": "convert it: to_number(…), floor(…), or to_unsigned(…) for an unsigned",
+    "float": "convert it: to_float(…)",
+    "str": "convert it: to_string(…)",
+    "bool": "write a condition: if(x != 0, true, false)",
+    "date": 'convert it: to_date(…) of a timestamp, or date("2024-01-01") + days(…)',
+    "timestamp": 'compute it: timestamp("2024-01-01T00:00:00") + hours(…)',
+    "decimal": "convert it: to_number(…) or to_float(…), which become decimals where they fit",
+}
+
+
+def is_number_for(after: Type, type: Type) -> bool:
+    """Test for numbers that a column of decimals takes where they fit."""
+    return after.name == "decimal" and type.name in ("int", "decimal", "float")
+
+
+def _as_decimals(engine: Evaluating, found: RelationVersion, alteration: Alteration) -> np.ndarray:
+    """Computed numbers as values of a column of decimals. Raises DeclarationError (E172) for those
+    that do not fit.
+    """
+    same, place = replace(alteration, expression=alteration.column), found.schema.arity - 1
+    return _same_values(engine, found, same, place, lossless=True)
+
+
+def retyped_values(
+    engine: Evaluating, relation: RelationVersion, alteration: Alteration, *, lossless: bool
+) -> np.ndarray:
+    """Codes of the values of a retyped column, in the order of the rows: the same values, where the
+    expression is the column, else what it computes. Raises what computing raises, and
+    DeclarationError (E172) for values that the new type does not have; with `lossless` also for
+    those that are others when they are converted back, where the user has not said how.
+    """
+    columns = dict(relation.schema.columns)
+    before, after = columns[alteration.column], alteration.type or columns[alteration.column]
+    if alteration.expression == alteration.column and has_same(before, after):
+        place = [*columns].index(alteration.column)
+        return _same_values(engine, relation, alteration, place, lossless=lossless)
+    if lossless and alteration.back and relation.count:
+        return _lossless_values(engine, relation, alteration)
+    return computed(engine, relation, alteration)
+
+
+def _same_values(
+    engine: Evaluating,
+    relation: RelationVersion,
+    alteration: Alteration,
+    place: int,
+    *,
+    lossless: bool,
+) -> np.ndarray:
+    """Codes of the values of a column as they are in the altered one."""
+    before, codes = relation.schema.columns[place][1], relation.columns()[place]
+    after = alteration.type or before
+    with engine.dictionary.in_use():
+        found = same_values(before, after, codes, engine.dictionary)
+    if before.optional and not after.optional and (codes == NULL_CODE).any():
+        raise _null(alteration, int((codes == NULL_CODE).sum()))
+    lost = found.lost if lossless else np.flatnonzero(found.none)
+    if len(lost):
+        if before.required == after.required:
+            code_of(after, int(codes[lost[0]]))  # the integer that stands for NULL: E220
+        row = _row(engine, relation, int(lost[0]))
+        new = decode_scalar(after, int(found.codes[lost[0]]), engine.dictionary)
+        would = [] if found.none[lost[0]] else [new]
+        raise _loss(alteration, [row[place], *would], row, len(lost) - 1, before)
+    return found.codes
+
+
+def _row(engine: Evaluating, relation: RelationVersion, place: int) -> tuple[object, ...]:
+    types = [type for _, type in relation.schema.columns]
+    codes = [column[place : place + 1] for column in relation.columns()]
+    return to_tuples(types, codes, engine.dictionary)[0]
+
+
+def _null(alteration: Alteration, count: int) -> DeclarationError:
+    """The error for rows in which a column that takes NULL no more is NULL."""
+    return DeclarationError(
+        f"column `{alteration.column}` of `{alteration.relation}` is NULL in {count:,} "
+        f"row{'s' * (count != 1)}",
+        code="E172",
+        hint=f"say what stands there: compute={{{alteration.column!r}: "
+        f'"coalesce({alteration.column}, …)"}}',
+    )
+
+
+def _lossless_values(
     engine: Evaluating, relation: RelationVersion, alteration: Alteration
 ) -> np.ndarray:
-    """As `computed`, for a retyped column. Raises DeclarationError (E172) for values that are
-    others when they are converted back, where an expression says how.
+    """As `computed`. Raises DeclarationError (E172) for values that are others when they are
+    converted back.
     """
     values = computed(engine, relation, alteration)
-    if not alteration.back or not relation.count:
-        return values
     before, columns = relation.schema, relation.columns()
     place = [column for column, _ in before.columns].index(alteration.column)
     old_type = before.columns[place][1]
@@ -217,19 +278,37 @@ def lossless_values(
     if len(lost):
         types = [old_type, alteration.type or old_type]
         first = [column[lost[:1]] for column in (columns[place], values)]
-        raise _loss(alteration, to_tuples(types, first, engine.dictionary)[0], len(lost) - 1)
+        would = to_tuples(types, first, engine.dictionary)[0]
+        row = _row(engine, relation, int(lost[0]))
+        raise _loss(alteration, would, row, len(lost) - 1, old_type)
     return values
 
 
-def _loss(alteration: Alteration, values: Sequence[object], others: int) -> DeclarationError:
-    """The error for a value that would become another one, and for other rows like it."""
+def _loss(
+    alteration: Alteration,
+    values: Sequence[object],
+    row: Sequence[object],
+    others: int,
+    before: Type,
+) -> DeclarationError:
+    """The error for a value of a row that would become another one, or none, and for other rows
+    like it.
+    """
     more = f", and {others:,} more row{'s' * (others != 1)} would lose" if others else ""
+    what = f"{values[0]!r} would be {values[1]!r}" if values[1:] else f"{values[0]!r} does not fit"
+    where = f" in the row {tuple(row)!r}" if len(row) > 1 else ""
+    hint, expression = "change such rows first", alteration.expression
+    if expression == alteration.column:
+        expression = with_loss(expression, before, alteration.type or before)
+    if values[1:] and expression:
+        hint += f', or say that it may be: compute={{{alteration.column!r}: "{expression}"}}'
+    elif not values[1:]:
+        hint += ", or take a type that has these values"
     return DeclarationError(
         f"column `{alteration.column}` of `{alteration.relation}` cannot be {alteration.type} "
-        f"without loss: {values[0]!r} would be {values[1]!r}{more}",
+        f"without loss{where}: {what}{more}",
         code="E172",
-        hint=f"change such rows first, or say that it may be: "
-        f'compute={{{alteration.column!r}: "{alteration.expression}"}}',
+        hint=hint,
     )
 
 
@@ -244,9 +323,15 @@ def _question(schema: RelationSchema, expression: str, optional: bool) -> tree.B
     ]
     atom = tree.Atom(schema.name, tuple(map(tree.Variable, names)))
     value = tree.Variable("computed_value_")
-    given: tree.Literal = tree.Comparison("=", value, term)
+    given = _defined(value, term)
     if optional:
-        none = tree.Negation(tree.Body((tree.Comparison("=", tree.Variable("any_value_"), term),)))
+        none = tree.Negation(tree.Body(_defined(tree.Variable("any_value_"), term)))
         gap = tree.Comparison("is_null", value, value)
-        given = tree.Disjunction((tree.Body((given,)), tree.Body((none, gap))))
-    return tree.Body((atom, given))
+        given = (tree.Disjunction((tree.Body(given), tree.Body((none, gap)))),)
+    return tree.Body((atom, *given))
+
+
+def _defined(value: tree.Variable, term: tree.Term) -> tuple[tree.Literal, ...]:
+    """The literals by which a variable has the value of an expression."""
+    body = tree.Body((tree.Comparison("=", value, term),))
+    return without_conditionals(tree.Rule((), body)).body.literals

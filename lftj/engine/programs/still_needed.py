@@ -97,11 +97,8 @@ class _Declared:
                 does = f"go on with {way.call(name)}"
             found.append(f"if the values of {gone} may go, {does}")
             return [*found, f"if they are to stay, declare  {self._declaration(name, all=True)}"]
-        return [
-            *found,
-            f"go on with {way.call(name)} before: then rows stay",
-            "declare defaults of new columns",
-        ]
+        declare = ["declare defaults of new columns"] if ... in way.default.values() else []
+        return [*found, f"go on with {way.call(name)} before: then rows stay", *declare]
 
     def _in_order(self, name: str) -> list[str]:
         before, after = self._schemas(name)

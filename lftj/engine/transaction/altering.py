@@ -21,13 +21,14 @@ from lftj.engine.live.altered_state import (
     altered_relation,
     altered_state,
     computed,
-    lossless_values,
+    retyped_values,
 )
 from lftj.engine.programs.declared import checked_columns, checked_default, checked_key
 from lftj.engine.transaction.schema_draft import SchemaDraft, refusal
 from lftj.errors import DeclarationError, LftjError, SchemaInUseError, UnknownNameError
 from lftj.program.alteration import Alteration
 from lftj.program.altered_rules import altered_programs, altered_rules, earlier_readings, rules_of
+from lftj.program.conversions import conversion, making
 from lftj.program.named_program import NamedProgram, Row, without
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
@@ -42,18 +43,6 @@ from lftj.types.sources import is_hidden
 
 KEEP: Any = object()
 """The key stays as it is."""
-_CONVERSIONS = {
-    ("int", "float"): ("to_float({})", "to_number({})"),
-    ("float", "int"): ("to_number({})", "to_float({})"),
-    ("int", "str"): ("to_string({})", "to_number({})"),
-    ("str", "int"): ("to_number({})", "to_string({})"),
-    ("float", "str"): ("to_string({})", "to_float({})"),
-    ("str", "float"): ("to_float({})", "to_string({})"),
-    ("bool", "str"): ("to_string({})", ""),
-}
-"""Expressions that convert a column, and those that convert it back, by the types before and after.
-Values that do not come back are refused.
-"""
 
 
 @frozen
@@ -199,13 +188,11 @@ def _retyped_default(
     before = dict(schema.columns)[column]
     if value is None or column in request.default or type is None:
         return None
-    if alteration.expression == column:
-        return value
     alone = RelationSchema(schema.name, ((column, before),))
     code = encode_scalar(before, value, draft.engine.dictionary)
     rows = RelationVersion.build(alone, draft.engine.arena, [np.array([code])])
     try:
-        (found,) = lossless_values(draft.engine, rows, alteration)
+        (found,) = retyped_values(draft.engine, rows, alteration, lossless=True)
     except LftjError as error:
         raise refusal(
             f"the default of `{column}`, {value!r}, is none of the new column: {error.message}",
@@ -215,20 +202,18 @@ def _retyped_default(
 
 
 def _conversion(schema: RelationSchema, column: str, before: Type, after: Type) -> tuple[str, str]:
-    """The expression that converts a column, and the one that converts it back: itself, where only
-    NULL is allowed or refused.
+    """The expression that converts a column, and the one that converts it back. Raises
+    DeclarationError (E172) for types that share no values.
     """
-    if before.required == after.required:
-        return column, ""
-    found = _CONVERSIONS.get((before.name, after.name))
-    if found is None:
-        raise refusal(
-            f"column `{column}` of `{schema.name}` is {before}, and no conversion makes it {after} "
-            f"without loss",
-            f'say how: compute={{{column!r}: "…"}}, or add a column and drop this one',
-        )
-    to, back = found
-    return to.format(column), back.format(column)
+    if (found := conversion(column, before, after)) is not None:
+        return found
+    way = making(column, before, after)
+    say = f"say how: compute={{{column!r}: {way!r}}}; or " if way else ""
+    raise refusal(
+        f"column `{column}` of `{schema.name}` is {before}, and no conversion makes it {after} "
+        f"without loss",
+        f"{say}add a column, bring its values, and drop this one",
+    )
 
 
 def _text(expression: object) -> str:
@@ -388,7 +373,10 @@ def converted(
     listed = list(rows)
     columns = draft.coded(schema, listed, {})
     relation = RelationVersion.build(schema, draft.engine.arena, columns)
-    values = computed(draft.engine, relation, alteration)
+    if alteration.kind == "retype":
+        values = retyped_values(draft.engine, relation, alteration, lossless=False)
+    else:
+        values = computed(draft.engine, relation, alteration)
     types = [type for _, type in schema.columns]
     old = frames.to_tuples(types, relation.columns(), draft.engine.dictionary)
     assert alteration.type is not None

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -187,17 +188,40 @@ def test_what_alter_cannot_do_is_told_and_loses_no_row(new: str, told: str, reme
     assert sorted(ws["c"]) == []
 
 
+def test_types_that_share_no_values_are_refused_with_the_call() -> None:
+    ws = workspace(".decl c(id: number, ok: bool)", (1, True))
+    new = ".decl c(id: number, ok: number)"
+    for flags in ({}, {"alter": True}, {"alter": True, "drop": True}):
+        (call,) = calls(refused(ws, new, **flags))
+    assert call == "ws.alter('c', retype={'ok': 'int'}, compute={'ok': 'if(ok = true, 1, 0)'})"
+    eval(call, {"ws": ws})
+    assert not ws.program(new)
+    assert sorted(ws["c"]) == [(1, 1)]
+
+
+def test_a_value_that_the_new_type_has_not_is_named() -> None:
+    ws = workspace(".decl c(id: number, p: decimal(9,2))", (1, Decimal(7)), (2, Decimal(12345)))
+    new = ".decl c(id: number, p: decimal(4,2))"
+    with pytest.raises(DeclarationError, match=r"in the row \(2, Decimal\('12345.00'\)\)"):
+        ws.program(new, alter=True)
+    with ws.transaction() as tx:
+        tx.delete_where("c", id=2)
+    ws.program(new, alter=True)
+    assert sorted(ws["c"]) == [(1, Decimal("7.00"))]
+
+
 # ── one rule for columns, keys and defaults ───────────────────────────────────────────────────────
 CHANGES = {
     "a column that comes": (".decl c(id: number, fax: symbol, n: number?)", "+ n: int?"),
     "a column that takes NULL": (".decl c(id: number, fax: symbol?)", "fax: str → str?"),
-    "another type": (".decl c(id: float, fax: symbol)", "id: int → float"),
+    "another type": (".decl c(id: decimal(9,2), fax: symbol)", "id: int → decimal(9,2)"),
     "a key": (".decl c(id: number, fax: symbol) key(id)", "no key → key id"),
     "a default": ('.decl c(id: number, fax: symbol = "-")', "fax by default '-'"),
     "a type of one's own": (".type Id <: number .decl c(id: Id, fax: symbol)", "id: int → Id"),
     "all": (
-        ".type Id <: number\n.decl c(id: float, fax: symbol?, n: Id = 7, day: date?) key(id, n)",
-        "+ n: int = 7, + day: date?, id: int → float, fax: str → str?, no key → key id, n",
+        ".type Id <: number\n"
+        + ".decl c(id: decimal(9,2), fax: symbol?, n: Id = 7, day: date?) key(id, n)",
+        "+ n: int = 7, + day: date?, id: int → decimal(9,2), fax: str → str?, no key → key id, n",
     ),
 }
 

@@ -300,7 +300,7 @@ REFUSED: dict[str, tuple[type[LftjError], Callable[[Any], object]]] = {
     "no such column": (UnknownNameError, lambda ws: ws.alter("item", drop="nobody")),
     "no such relation": (UnknownNameError, lambda ws: ws.alter("nothing", drop="x")),
     "a name of another": (DeclarationError, lambda ws: ws.alter("item", to="large")),
-    "a loss": (DeclarationError, lambda ws: ws.alter("item", retype={"price": "decimal(3,0)"})),
+    "a loss": (DeclarationError, lambda ws: ws.alter("item", retype={"price": bool})),
     "no value": (
         ValueTypeError,
         lambda ws: ws.alter("item", add={"z": int}, compute={"z": "to_number(who)"}),
