@@ -31,14 +31,24 @@ _KeptBy = dict[CallShape, Kept]
 
 
 @frozen(slots=True)
+class PartPlan:
+    """What the states that see the same assignments take of them: the columns `args` behind the
+    group. `by_groups`: they take rows that are sorted by groups alone, and sooner so.
+    """
+
+    args: tuple[int, ...]
+    by_groups: bool
+
+
+@frozen(slots=True)
 class AggregatePlan:
     """`kept`: the states, empty; `server`: for each call the number of the one that serves it, None
     for `count`; `published`: for each call the value column of the groups' tree with its result;
     `valued`: by optional columns, the value column with the number of assignments without NULL in
     them; `takes`, `sees`: for each call, and for each state, the optional columns whose values it
     takes; `width`: how many value columns that tree has; `texts`: the columns of a change that hold
-    texts which stand in order; `by_groups`: the states take rows that are sorted by groups alone,
-    and sooner so.
+    texts which stand in order; `parts`: by optional columns what is seen of many assignments, those
+    first that see all.
     """
 
     kept: tuple[Kept, ...]
@@ -49,12 +59,7 @@ class AggregatePlan:
     sees: tuple[tuple[int, ...], ...]
     width: int
     texts: tuple[int, ...]
-    by_groups: bool
-
-    @property
-    def optional(self) -> frozenset[int]:
-        """The columns of a change in which NULL is no value."""
-        return frozenset().union(*self.valued)
+    parts: Mapping[tuple[int, ...], PartPlan]
 
 
 def plan_aggregates(
@@ -89,6 +94,7 @@ def plan_aggregates(
         for call, args, place in zip(shape.calls, takes, published, strict=True)
     ]
     server = tuple(places[id(serving[call])] if call in serving else None for call in shape.calls)
+    sees = tuple([seen[id(state)] for state in kept])
     in_order = {arg for state in kept if isinstance(state, OrderedRows) for arg in state.args}
     texts = tuple(sorted(arg for arg in in_order if shape.types[arg].name == "str"))
     return AggregatePlan(
@@ -97,10 +103,10 @@ def plan_aggregates(
         tuple(published),
         valued,
         takes,
-        tuple(seen[id(state)] for state in kept),
+        sees,
         width + len(valued),
         texts,
-        _by_groups(shape, kept),
+        _plan_parts(shape, [*zip(kept, sees, strict=True)], valued),
     )
 
 
@@ -109,11 +115,38 @@ def own_columns(state: Kept) -> tuple[int, ...]:
     return state.columns if isinstance(state, (IntegerTotals, UnorderedExtremes)) else ()
 
 
-def _by_groups(shape: AggregateShape, kept: Sequence[Kept]) -> bool:
+def _plan_parts(
+    shape: AggregateShape,
+    kept: Sequence[tuple[Kept, tuple[int, ...]]],
+    valued: Mapping[tuple[int, ...], int],
+) -> dict[tuple[int, ...], PartPlan]:
+    """The parts of many assignments: columns as the longest list of arguments has them, so that
+    rows which are sorted by them are in order for it.
+    """
+    whole = [()] if not valued or any(not args for _, args in kept) else []
+    found: dict[tuple[int, ...], PartPlan] = {}
+    for optional in (*whole, *valued):
+        mine = [state for state, args in kept if args == optional]
+        lists = sorted(map(_taken_by, mine), key=len, reverse=True)
+        args = dict.fromkeys(arg for args in lists for arg in args if arg >= shape.width)
+        found[optional] = PartPlan(tuple(args), _by_groups(mine, tuple(args)))
+    return found
+
+
+def _taken_by(state: Kept) -> tuple[int, ...]:
+    """The columns of an assignment that a state reads."""
+    if isinstance(state, (OrderedRows, UnorderedExtremes)):
+        return state.args
+    if isinstance(state, UserTotals):
+        return state.call.args
+    assert isinstance(state, (IntegerTotals, FloatTotals))
+    return (state.arg,)
+
+
+def _by_groups(kept: Sequence[Kept], args: tuple[int, ...]) -> bool:
     """True when no state keeps the columns of an assignment in order, all of them, and none asks a
     user's function about each row.
     """
-    args = tuple(range(shape.width, len(shape.needed)))
     for state in kept:
         if isinstance(state, UserTotals):
             return False

@@ -17,14 +17,15 @@ import numpy as np
 
 from lftj.heads.aggregate_plan import AggregatePlan, own_columns, plan_aggregates
 from lftj.heads.aggregate_shape import AggregateShape, HeadColumns, Surroundings
-from lftj.heads.changes import by_groups, divided, net_changes
+from lftj.heads.changes import divided, net_changes
 from lftj.heads.kept import GroupChange, GroupTotals, Kept, Work
 from lftj.heads.ordered_rows import OrderedRows
+from lftj.heads.parts import moved_by, part_of
 from lftj.heads.support import too_many
 from lftj.heads.text_order import TextOrder
 from lftj.heads.unordered_extremes import UnorderedExtremes
 from lftj.heads.user import UserAggregate
-from lftj.heads.valued import Valued, near_null
+from lftj.heads.valued import Valued
 from lftj.partition.executor import ThreadExecutor
 from lftj.scantree import Arena, Tree
 from lftj.scantree.frozen import frozen
@@ -152,32 +153,39 @@ class AggregateState:
         """As `update`, with the change of the groups, from which every head over them reads its
         own; None where there is none. `threads`: who helps with many assignments.
         """
-        rows, net, ascending = self._arranged(columns, signed, threads)
+        if len(signed) > _MANY:
+            return self._in_parts(columns, signed, threads)
+        rows, net = net_changes(columns, signed)
         if not len(net):
             return self, None
-        return self._followed(*self._change(rows, net, ascending))
+        width = self.shape.width
+        starts, moved = divided(rows, net, width)
+        groups = rows[:width].take(starts, axis=1) if width else np.zeros((1, 1), np.int64)
+        texts = [rows[column] for column in self.plan.texts]
+        change, found = self._change(groups, moved, texts)
+        args = tuple(range(width, len(columns)))
+        change = change._replace(rows=rows, args=args, net=net, starts=starts)
+        return self._followed(change, found, self._valued(change))
 
-    def _arranged(
+    def _in_parts(
         self, columns: Sequence[np.ndarray], signed: np.ndarray, threads: ThreadExecutor | None
-    ) -> tuple[np.ndarray, np.ndarray, bool]:
-        """Assignments made net, or put in order of their groups alone, and whether of all
-        columns.
-        """
-        many = len(signed) > _MANY
-        near = near_null(columns, self.plan.optional) if many and self.plan.optional else {}
-        if near:
-            columns = list(columns)
-            for column, code in near.items():
-                codes = columns[column]
-                columns[column] = np.where(codes == NULL_CODE, code, codes)
-        rows, net, ascending = (
-            by_groups(columns, signed, self.shape.width, threads)
-            if self.plan.by_groups and many and int(signed.min()) > 0
-            else (*net_changes(columns, signed), True)
-        )
-        for column, code in near.items():
-            np.putmask(rows[column], rows[column] == code, NULL_CODE)
-        return rows, net, ascending
+    ) -> tuple[AggregateState, GroupsMoved | None]:
+        """As `advanced`, of many assignments: each function's state gets those with values."""
+        width = self.shape.width
+        parts = {
+            optional: part_of(columns, signed, optional, plan, width, threads)
+            for optional, plan in self.plan.parts.items()
+        }
+        groups, moved = moved_by(parts)
+        if not len(moved):
+            return self, None
+        texts = [text for part in parts.values() for text in part.columns(self.plan.texts)]
+        whole, found = self._change(groups, moved, texts)
+        at = self.plan.valued
+        if not at:
+            return self._followed(parts[()].change(whole), found, {})
+        valued = {args: part.valued(whole, at.get(args, 0)) for args, part in parts.items()}
+        return self._followed(whole, found, valued)
 
     def gathered(self, totals: GroupTotals) -> tuple[AggregateState, GroupsMoved | None]:
         """As `advanced`, of the assignments that these groups are made of; the state is empty, and
@@ -189,6 +197,7 @@ class AggregateState:
         work.count(self.groups, 2 * len(totals.counts))
         change = GroupChange(
             none,
+            (),
             none.reshape(-1),
             none.reshape(-1),
             totals.groups,
@@ -200,23 +209,32 @@ class AggregateState:
             work,
             totals=totals,
         )
-        return self._followed(change, np.zeros(len(totals.counts), np.bool_))
+        found = np.zeros(len(totals.counts), np.bool_)
+        return self._followed(change, found, self._valued(change))
+
+    def _valued(self, change: GroupChange) -> dict[tuple[int, ...], Valued]:
+        """The parts of a change that have values."""
+        width = self.shape.width
+        return {args: Valued.of(change, args, at, width) for args, at in self.plan.valued.items()}
 
     def _followed(
-        self, change: GroupChange, found: np.ndarray
+        self, change: GroupChange, found: np.ndarray, parts: Mapping[tuple[int, ...], Valued]
     ) -> tuple[AggregateState, GroupsMoved]:
-        """The state after a change by groups; `found`: which of these there were before."""
-        plan, width = self.plan, self.shape.width
-        parts = {args: Valued.of(change, args, at, width) for args, at in plan.valued.items()}
+        """The state after a change by groups; `found`: which of these there were before; `parts`:
+        of what has values.
+        """
+        plan = self.plan
         advances = [
-            parts[args].advanced(state, own_columns(state)) if args else state.advanced(change)
+            parts[args].advanced(state, own_columns(state))
+            if args in parts
+            else state.advanced(change)
             for state, args in zip(self.kept, plan.sees, strict=True)
         ]
         results: list[np.ndarray] = []
         served = zip(self.shape.calls, plan.takes, plan.server, plan.published, strict=True)
         for call, args, server, at in served:
             advance = None if server is None else advances[server]
-            if args:
+            if args in parts and (args or advance is not None):
                 results.append(parts[args].results(call, advance, at))
             else:
                 results.append(change.sizes if advance is None else advance.results(call))
@@ -229,7 +247,7 @@ class AggregateState:
             change.sizes,
             *stored,
             *[column for advance in advances for column in advance.columns],
-            *[part.counts for part in parts.values()],
+            *[parts[args].counts for args in plan.valued],
         ]
         groups = self._written(change, found, values)
         kept = tuple([advance.state for advance in advances])
@@ -240,12 +258,11 @@ class AggregateState:
         return state, GroupsMoved(list(change.groups), before, results, found, change.sizes > 0)
 
     def _change(
-        self, rows: np.ndarray, net: np.ndarray, ascending: bool
+        self, groups: np.ndarray, moved: np.ndarray, texts: Sequence[np.ndarray]
     ) -> tuple[GroupChange, np.ndarray]:
-        """A net change by groups, and which of these there were before."""
-        width = self.shape.width
-        starts, moved = divided(rows, net, width)
-        groups = rows[:width].take(starts, axis=1) if width else np.zeros((1, 1), np.int64)
+        """A change of groups that grow by so many assignments, without the rows, and which of these
+        groups there were before. `texts`: those of the rows that are to stand in order.
+        """
         found, before = self.groups.lookup(groups)
         sizes = before[0] + moved
         if sizes.min() < 0:
@@ -254,33 +271,29 @@ class AggregateState:
             raise AssertionError("more assignments were erased than had been inserted")
         work = Work()
         work.count(self.groups, 2 * len(sizes))
-        order = self.order and self._order_with(self.order, self._texts(rows))
-        name = partial(self.shape.name, list(groups), self.surroundings.dictionary)
-        return GroupChange(
-            rows,
-            net,
-            starts,
+        none = np.empty((0, 0), np.int64)
+        change = GroupChange(
+            none,
+            (),
+            none.reshape(-1),
+            none.reshape(-1),
             groups,
             before,
             sizes,
             not len(self.groups),
-            order,
-            name,
+            self.order and self._order_with(self.order, texts),
+            partial(self.shape.name, list(groups), self.surroundings.dictionary),
             work,
-            ascending,
-        ), found
+        )
+        return change, found
 
-    def _texts(self, rows: np.ndarray) -> np.ndarray:
-        """The codes of all texts among rows that are to stand in order."""
-        texts = np.concatenate([rows[column] for column in self.plan.texts])
-        if any(self.shape.types[column].optional for column in self.plan.texts):
-            texts = texts[texts != NULL_CODE]
-        return texts
-
-    def _order_with(self, order: TextOrder, texts: np.ndarray) -> TextOrder:
+    def _order_with(self, order: TextOrder, columns: Sequence[np.ndarray]) -> TextOrder:
         """The labels of texts with these as well; those that no row has any more go when they have
         become many.
         """
+        texts = np.concatenate(columns) if columns else np.empty(0, np.int64)
+        if any(self.shape.types[column].optional for column in self.plan.texts):
+            texts = texts[texts != NULL_CODE]
         ordered = [kept for kept in self.kept if isinstance(kept, OrderedRows)]
         if not order.crowded(sum(kept.text_count for kept in ordered)):
             return order.admitting(texts)

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from lftj.scantree.jit import compiled
+from lftj.scantree.jit import compiled, load, store
 from lftj.scantree.rows_kernels import sums_wrap
 
+_NULL = -(2**63)
+"""The code of NULL in optional columns."""
 DONE, OVERFLOW = 0, 1
 """Outcomes: done, a count left int64."""
 
@@ -76,3 +78,13 @@ def divide(rows, net, width, starts, moved):
             status = OVERFLOW
         moved[runs - 1] = total
     return runs, status
+
+
+@compiled
+def keep_values(codes, column, kept):
+    """Write what a column has in rows whose code is not NULL, as many as there is room for."""
+    row, many = 0, 0
+    while many < kept.size:
+        store(kept, many, load(column, row))
+        many += 0 if load(codes, row) == _NULL else 1  # no branch, which would be missed
+        row += 1

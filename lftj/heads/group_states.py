@@ -27,7 +27,7 @@ from lftj.heads.grouping_kernels import (
 from lftj.heads.integer_sum import Totals, grouped_totals
 from lftj.heads.kept import Bag, GroupTotals
 from lftj.heads.support import too_many
-from lftj.heads.valued import rows_with_values
+from lftj.heads.valued import missing_in
 from lftj.heads.waiting_rows import ONCE
 from lftj.scantree.columns import as_matrix
 from lftj.scantree.frozen import record
@@ -199,7 +199,7 @@ class GroupStates:
         """Count rows with NULL, and with the first columns that may have it all rows."""
         whole = True
         for optional, at in self.layout.missing.items():
-            codes = np.ascontiguousarray(_missing([columns[column] for column in optional]))
+            codes = missing_in([columns[column] for column in optional])
             held = self.words, len(self.layout.fresh)
             if add_missing(places, codes, counts, *held, at, whole):
                 raise too_many()
@@ -338,13 +338,6 @@ class GroupStates:
 def _of_nothing(end: End) -> list[int]:
     """The end of no rows, which every row takes the place of."""
     return [_INT64_MIN if end.greatest else _INT64_MAX] * len(end.args)
-
-
-def _missing(columns: Sequence[np.ndarray]) -> np.ndarray:
-    """Codes of rows, of which those with NULL in one of the columns have it."""
-    if len(columns) == 1:
-        return columns[0]
-    return np.where(rows_with_values(columns), 0, NULL_CODE)
 
 
 def _is_short(values: np.ndarray) -> bool:

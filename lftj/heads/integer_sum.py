@@ -164,7 +164,7 @@ class IntegerTotals:
     def advanced(self, change: GroupChange) -> Advance:
         """Adds the net change of each group."""
         moved = (
-            grouped_totals(change.rows[self.arg], change.net, change.starts)
+            grouped_totals(change.column(self.arg), change.net, change.starts)
             if change.totals is None
             else Totals(*change.totals.integers[self.arg])
         )

@@ -61,16 +61,17 @@ class GroupTotals:
 class GroupChange(NamedTuple):
     """A net change of assignments, by groups; everything ascends.
 
-    `rows` (columns × m) and `net` (m counts, none 0) are what changed, group g being [starts[g],
-    starts[g + 1]). `groups` (columns × n) are the affected groups, one column of zeros when the
-    head has no group columns; `before` (values × n) what the head's tree holds of them, zeros for a
-    new group; `sizes` how many assignments each has afterwards. `first`: there were no groups, so
-    `rows` are all. `order` knows all texts among the rows that stand in order; `name` calls a group
-    in messages. Not `ascending`: inside a group rows are in any order and may repeat. `totals`: of
-    the rows, where these were not kept.
+    `rows` (the columns of the group, then those numbered `args`, × m) and `net` (m counts, none 0)
+    are what changed, group g being [starts[g], starts[g + 1]). `groups` (columns × n) are the
+    affected groups, one column of zeros when the head has no group columns; `before` (values × n)
+    what the head's tree holds of them, zeros for a new group; `sizes` how many assignments each has
+    afterwards. `first`: there were no groups, so `rows` are all. `order` knows all texts among the
+    rows that stand in order; `name` calls a group in messages. Not `ascending`: inside a group rows
+    are in any order and may repeat. `totals`: of the rows, where these were not kept.
     """
 
     rows: np.ndarray
+    args: tuple[int, ...]
     net: np.ndarray
     starts: np.ndarray
     groups: np.ndarray
@@ -83,11 +84,16 @@ class GroupChange(NamedTuple):
     ascending: bool = True
     totals: GroupTotals | None = None
 
+    def column(self, number: int) -> np.ndarray:
+        """A column of the rows by its number among all: of the group, or one of `args`."""
+        width = len(self.rows) - len(self.args)
+        return self.rows[width + self.args.index(number) if number in self.args else number]
+
     def floats(self, arg: int) -> Bag:
         """Values of a float column, or fewer with the same sums."""
         if self.totals is not None:
             return self.totals.floats[arg]
-        return Bag(self.rows[arg], self.net, self.starts)
+        return Bag(self.column(arg), self.net, self.starts)
 
     @property
     def divisors(self) -> np.ndarray:

@@ -112,13 +112,13 @@ class OrderedRows:
     # ── change ────────────────────────────────────────────────────────────────────────────────────
     def _own(self, change: GroupChange) -> tuple[np.ndarray, np.ndarray]:
         """A change as this tree has rows."""
-        if change.ascending and self.takes(range(self.width, len(change.rows))):
+        if change.ascending and self.takes(change.args):
             return change.rows, change.net
         columns = list(change.rows[: self.width])
         for arg, type in zip(self.args, self.types, strict=True):
             if type.name == "str" and change.order is not None:
-                columns.append(change.order.labelled(change.rows[arg]))
-            columns.append(change.rows[arg])
+                columns.append(change.order.labelled(change.column(arg)))
+            columns.append(change.column(arg))
         return net_changes(columns, change.net)
 
     def _relabelled(self, order: TextOrder) -> OrderedRows:

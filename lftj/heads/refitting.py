@@ -254,10 +254,12 @@ class _Refitting:
         sizes, groups = part.before[0], part.groups
         name = partial(self.shape.name, list(groups), self.state.surroundings.dictionary)
         width = max(1, len(self.shape.needed))
+        args = tuple(range(self.shape.width, len(self.shape.needed)))
         if source is None:
             none, starts = np.empty((width, 0), np.int64), np.zeros(len(sizes), np.int64)
             return GroupChange(
                 none,
+                args,
                 np.empty(0, np.int64),
                 starts,
                 groups,
@@ -277,5 +279,5 @@ class _Refitting:
         starts, _ = divided(rows, net, self.shape.width)
         nothing = [np.zeros(len(sizes), np.int64) for _ in range(self.plan.width)]
         return GroupChange(
-            rows, net, starts, groups, nothing, sizes, True, self.order, name, Work()
+            rows, args, net, starts, groups, nothing, sizes, True, self.order, name, Work()
         )

@@ -70,9 +70,12 @@ class Concatenation:
 
     def grouped(self, call: CallShape, change: GroupChange) -> np.ndarray:
         """As full evaluation has it."""
-        args = [change.rows[arg] for arg in call.args]
+        text, *more = call.args
+        args = [change.column(text)]
         if isinstance(call.constant, str):
-            args[1] = np.full(len(change.net), self.dictionary.encode_one(call.constant))
+            more = more[1:]
+            args.append(np.full(len(change.net), self.dictionary.encode_one(call.constant)))
+        args += map(change.column, more)
         return grouped_concatenations(args, call.types, change.net, change.starts, self.dictionary)
 
     def result(
@@ -120,7 +123,7 @@ class Fold:
 
     def grouped(self, call: CallShape, change: GroupChange) -> np.ndarray:
         """As full evaluation has it."""
-        args = [change.rows[arg] for arg in call.args]
+        args = [change.column(arg) for arg in call.args]
         return grouped_folds(
             self.aggregate,
             args,

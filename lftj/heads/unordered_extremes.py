@@ -109,7 +109,7 @@ class UnorderedExtremes:
         if not len(rows):
             return some, best
         run = np.searchsorted(change.starts, rows, side="right") - 1
-        columns = [run, *(change.rows[arg].take(rows) for arg in self.args)]
+        columns = [run, *(change.column(arg).take(rows) for arg in self.args)]
         order = sort_order(columns)
         run, *columns = [column.take(order) for column in columns]
         firsts = equal_runs([run], 1)

@@ -189,7 +189,7 @@ class UserTotals:
 
     def _combine(self, totals: list[Any], change: GroupChange) -> None:
         """Brings totals forward, in each group erases first."""
-        aggregate, columns = self.aggregate, [change.rows[arg] for arg in self.call.args]
+        aggregate, columns = self.aggregate, [change.column(arg) for arg in self.call.args]
         if len(change.net) > _FEW:
             moves = aggregate.runs(columns, change.net, change.starts)
             if moves is not None:

@@ -9,7 +9,7 @@ assignments, and of the groups that have some; so it knows nothing of NULL.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from lftj.heads.aggregate_shape import CallShape
 from lftj.heads.changes import divided
 from lftj.heads.kept import Advance, GroupChange, Kept
 from lftj.scantree.frozen import frozen
-from lftj.types import INT64_MAX, NULL_CODE
+from lftj.types import NULL_CODE
 
 
 def rows_with_values(columns: Sequence[np.ndarray]) -> np.ndarray:
@@ -30,18 +30,11 @@ def rows_with_values(columns: Sequence[np.ndarray]) -> np.ndarray:
     return there
 
 
-def near_null(columns: Sequence[np.ndarray], optional: Iterable[int]) -> dict[int, int]:
-    """Codes next to the others, by the optional columns of many rows with NULL: in its place they
-    order rows alike, which are sorted sooner where all values are near each other. O(n).
-    """
-    found: dict[int, int] = {}
-    for column in optional:
-        codes = columns[column]
-        if codes.min() == NULL_CODE:
-            least = int(codes.min(initial=INT64_MAX, where=codes != NULL_CODE))
-            if least > NULL_CODE + 1:
-                found[column] = least - 1
-    return found
+def missing_in(columns: Sequence[np.ndarray]) -> np.ndarray:
+    """Codes of rows, of which those with NULL in one of the columns have it. O(n), O(1) for one."""
+    if len(columns) == 1:
+        return np.ascontiguousarray(columns[0])
+    return np.where(rows_with_values(columns), 0, NULL_CODE)
 
 
 def of_values(function: str, found: np.ndarray, counts: np.ndarray) -> np.ndarray:
@@ -68,6 +61,23 @@ class Valued:
     counts: np.ndarray
 
     @staticmethod
+    def of_part(
+        whole: GroupChange, part: GroupChange, moved: np.ndarray, places: np.ndarray | None, at: int
+    ) -> Valued:
+        """The part that `part` has the rows of, in groups that stand at these `places` and grow by
+        so much.
+        """
+        before = whole.before[at]
+        if not len(part.net):
+            return Valued(whole, None, None, before)
+        if places is None:
+            counts = before + moved
+        else:
+            counts = before.copy()
+            counts[places] += moved
+        return Valued(whole, _of_groups(part, places, before, counts), places, counts)
+
+    @staticmethod
     def of(change: GroupChange, args: tuple[int, ...], at: int, width: int) -> Valued:
         """The part without NULL in columns `args`. `at`: the value column of the groups' tree that
         has the number of these assignments; `width`: how many columns are the group.
@@ -76,7 +86,7 @@ class Valued:
         if change.totals is not None:
             counts = change.totals.values[args]
             return Valued(change, change._replace(sizes=counts), None, counts)
-        there = rows_with_values([change.rows[arg] for arg in args])
+        there = rows_with_values([change.column(arg) for arg in args])
         if there.all():
             counts = before + (change.sizes - change.before[0])
             return Valued(change, _of_groups(change, None, before, counts), None, counts)
@@ -88,10 +98,8 @@ class Valued:
             line.take(kept, out=into, mode="clip")
         starts, moved = divided(rows, net, width)
         places = np.searchsorted(change.starts, kept.take(starts), side="right") - 1
-        counts = before.copy()
-        counts[places] += moved
         part = change._replace(rows=rows, net=net, starts=starts)
-        return Valued(change, _of_groups(part, places, before, counts), places, counts)
+        return Valued.of_part(change, part, moved, places, at)
 
     def advanced(self, state: Kept, columns: Sequence[int]) -> Advance:
         """A state after this part of a change, with results and columns for all groups. `columns`:
@@ -132,7 +140,7 @@ def _of_groups(
     """
     known = change.before
     if places is None:
-        if (before == known[0]).all():
+        if (before == known[0]).all() and (counts == change.sizes).all():
             return change
     else:
         known = [column.take(places) for column in known]

@@ -62,6 +62,7 @@ lftj.scantree.weight_kernels read_units W W i i R W i W
 lftj.scantree.weight_kernels rank_prefixes W W i i R b W
 lftj.join.kernels.lookup_kernels compute_rows i i W R i i W
 lftj.heads.changes_kernels divide R W i W W
+lftj.heads.changes_kernels keep_values W W W
 lftj.sensitivity.region_kernels mark_outside R W R B
 lftj.join.kernels.lookup_kernels find_placed W i I32 W W
 lftj.sensitivity.coverage_kernels merge_touching B W W W

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from lftj.heads.user import UserAggregate
 from lftj.program.normal_form import AggregateTerm, NormalRule, Ref, RuleVariable
 from lftj.scantree import Arena
 from lftj.storage.delta import Columns, Delta
-from lftj.types import FLOAT, INT, STR, Type, decimal, encode_scalar
+from lftj.types import FLOAT, INT, NULL_CODE, STR, Type, decimal, encode_scalar
 from lftj.types.dictionary import Dictionary
 
 Row = tuple[Any, ...]
@@ -51,10 +52,15 @@ def state_of(total: ExactSum) -> np.ndarray:
 
 
 def shape_of(
-    calls: Sequence[Call], group: Sequence[int], *, results_first: bool = False
+    calls: Sequence[Call],
+    group: Sequence[int],
+    *,
+    results_first: bool = False,
+    optional: Collection[int] = (),
 ) -> AggregateShape:
-    """The shape of a head over variables numbered as the columns are."""
-    variables = tuple(RuleVariable(f"v{i}", type) for i, type in enumerate(TYPES))
+    """The shape of a head over variables numbered as the columns are, some of which may be NULL."""
+    types = [replace(type, optional=i in optional) for i, type in enumerate(TYPES)]
+    variables = tuple(RuleVariable(f"v{i}", type) for i, type in enumerate(types))
     terms = [AggregateTerm(name, tuple(map(Ref, args)), type) for name, args, type in calls]
     groups = [Ref(column) for column in group]
     return AggregateShape.of(
@@ -73,10 +79,11 @@ def encoded(rows: Iterable[tuple[Row, int]], dictionary: Dictionary) -> tuple[Co
 
 def _codes(type: Type, values: Sequence[Any], dictionary: Dictionary) -> np.ndarray:
     """The codes of a column, each value encoded once."""
-    distinct = dict.fromkeys(values)
+    distinct = dict.fromkeys(value for value in values if value is not None)
     found = {value: encode_scalar(type, value, dictionary) for value in distinct if type != STR}
     if type == STR:
         found = dict(zip(distinct, dictionary.encode(list(distinct)).tolist(), strict=True))
+    found[None] = NULL_CODE
     return np.fromiter(map(found.__getitem__, values), np.int64, len(values))
 
 

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lftj.errors import LftjError, UserFunctionError
-from lftj.heads import text_order, user_totals
+from lftj.heads import aggregate_state, text_order, user_totals
 from lftj.heads.aggregate_state import AggregateState
 from lftj.heads.float_sum import FloatTotals
 from lftj.heads.ordered_rows import OrderedRows
@@ -76,6 +76,9 @@ row = st.tuples(
     texts,
 )
 step = st.lists(st.tuples(row, st.integers(-2, 3)), max_size=6)
+gaps = st.sets(st.integers(2, 6), max_size=3)
+maybe = st.tuples(row, gaps, st.integers(-2, 3))
+"""A row, the columns where it is NULL if they are optional, and how often it comes or goes."""
 groups = st.sampled_from([[], [0], [1], [0, 1], [1, 0, 1]])
 
 
@@ -113,6 +116,31 @@ def test_oracle_histories(
         )
         versions.append((head.state, head.rows))
     assert all(listed(version.rows()) == rows for version, rows in versions)
+
+
+@settings(max_examples=4 * settings().max_examples)
+@given(
+    st.sampled_from(sorted(CALLS)),
+    groups,
+    st.sets(st.integers(2, 6)),
+    st.lists(st.lists(maybe, max_size=6), min_size=1, max_size=6),
+)
+def test_oracle_histories_of_optional_columns_that_come_in_parts(
+    name: str, group: list[int], optional: set[int], steps: Any
+) -> None:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(aggregate_state, "_MANY", 0)
+        head = Head(shape_of(CALLS[name], group, optional=optional))
+        for change in steps:
+            rows = [
+                (_with_gaps(row, missing & optional), signed) for row, missing, signed in change
+            ]
+            head.step(admissible(head.bag, rows))
+        head.step([(row, -count) for row, count in head.bag.items()])
+
+
+def _with_gaps(row: Row, missing: set[int]) -> Row:
+    return tuple(None if column in missing else value for column, value in enumerate(row))
 
 
 @pytest.mark.parametrize("name", sorted(CALLS))
