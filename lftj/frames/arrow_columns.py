@@ -21,18 +21,17 @@ null is all NULL.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from lftj.errors import FrameError, LftjError, ValueRangeError, ValueTypeError
-from lftj.frames.frame import CodedColumn, Late, Place, Target
+from lftj.frames.frame import CodedColumn, Place, Target
 from lftj.types import INT, NULL_CODE, Type, code_of, code_range, floats_to_codes, type_of_python
 from lftj.types import arrow_compute as pc
-from lftj.types.arrow_arrays import as_large_strings, numpy_array, writable_view
+from lftj.types.arrow_arrays import as_large_strings, numpy_array
 from lftj.types.arrow_validity import require_valid
 
 
@@ -90,58 +89,45 @@ def all_missing(rows: int) -> CodedColumn:
     return CodedColumn(np.zeros(rows, np.int64), np.ones(rows, bool))
 
 
-def late_codes(column: pa.ChunkedArray, target: Target) -> Late | None:
-    """As `code_arrow` when it is called, which cannot fail; words of 64 bits in one chunk are the
-    column's own memory. None where it may fail, for NULL and NaN too, or other values would have to
-    be made first. O(n) for what has a range. Raises FrameError (E232) for a damaged column.
-    """
-    if target.type.unsigned or not _is_held(column.type, target.type):
-        return None
-    require_whole(column, target.name, target.place)
-    if column.null_count:
-        return None
-    floats = target.type.name == "float"
-    checked = target.type.optional and target.type.name == "int"
-    convert = _CONVERSIONS.get(target.type.name)
-    chunks = [chunk for chunk in column.chunks if len(chunk)]
-    try:
-        parts = [convert(c, target.type) if convert else numpy_array(c) for c in chunks]
-    except OverflowError:
-        return None
-    if floats and any(np.isnan(part.min()) for part in parts):
-        return None
-    if checked and any(part.dtype == np.int64 and part.min() == NULL_CODE for part in parts):
-        return None
-    if (
-        len(parts) == 1
-        and parts[0].dtype == np.int64
-        and parts[0].flags.c_contiguous
-        and parts[0].flags.aligned
-    ):
-        return partial(writable_view, parts[0])
-    return partial(_late, parts, len(column), floats)
-
-
-def _is_held(found: pa.DataType, type: Type) -> bool:
+def is_held(found: pa.DataType, type: Type) -> bool:
     """Test for a column whose memory holds its codes, or floats, though perhaps in fewer bits."""
     if type.name == "int":
-        return found in _EXACT
+        return found in _EXACT and not type.unsigned
     if type.name in ("float", "bool", "date", "decimal"):
         return bool(found.equals(type.arrow))
     return type.name == "timestamp" and bool(found.equals(pa.timestamp("us")))
 
 
-def _late(parts: Sequence[np.ndarray], rows: int, floats: bool) -> np.ndarray:
-    codes, at = np.empty(rows, np.int64), 0
-    for part in parts:
-        for first in range(0, len(part), _BLOCK):
-            values = part[first : first + _BLOCK]
-            codes[at : at + len(values)] = floats_to_codes(values) if floats else values
-            at += len(values)
-    return codes
+def held_in(chunk: pa.Array, type: Type) -> np.ndarray | None:
+    """The codes, or floats, that a chunk holds, anything where it lacks a value; None where there
+    is a value that has no code. O(n) for what has a range.
+    """
+    convert = _CONVERSIONS.get(type.name)
+    try:
+        values = convert(chunk, type) if convert else numpy_array(chunk)
+    except OverflowError:
+        return None
+    if type.name == "float":
+        wrong = np.isnan(values) if np.isnan(values.min()) else None
+    elif type.name == "int" and type.optional and values.dtype == np.int64:
+        wrong = values == NULL_CODE if values.min() == NULL_CODE else None
+    else:
+        return values
+    if wrong is not None and chunk.null_count:
+        wrong &= ~numpy_array(chunk.is_null())
+    return None if wrong is not None and wrong.any() else values
 
 
-_BLOCK = 1 << 14  # values that stay in the nearest caches
+def is_text(found: pa.DataType) -> bool:
+    """Test for strings, however they are kept, but for runs of them."""
+    values = found.value_type if pa.types.is_dictionary(found) else found
+    return bool(
+        pa.types.is_string(values)
+        or pa.types.is_large_string(values)
+        or pa.types.is_string_view(values)
+    )
+
+
 _DATE32, _UINT64 = pa.date32().id, pa.uint64().id
 _SIGNED = (pa.int8(), pa.int16(), pa.int32(), pa.int64())
 _UNSIGNED = (pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64())
@@ -236,13 +222,7 @@ def _without_indirection(column: pa.ChunkedArray | pa.Array) -> Any:
     Arrow filters no views.
     """
     values = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-    if (
-        pa.types.is_string_view(values)
-        or pa.types.is_string(values)
-        or pa.types.is_large_string(values)
-    ):
-        return as_large_strings(column)
-    return column.cast(values)
+    return as_large_strings(column) if is_text(values) else column.cast(values)
 
 
 # ── values ────────────────────────────────────────────────────────────────────────────────────────
@@ -251,7 +231,7 @@ def _code_chunk(
 ) -> np.ndarray:
     """Codes of an array without NULL; `rows` says which rows of the frame it holds."""
     if target.type.name == "str":
-        return _code_strings(values, target, rows)
+        return code_texts(values, target, rows)
     if nans is not None:
         floats = numpy_array(values.cast(pa.float64()))
         nans[rows] = np.isnan(floats)
@@ -264,7 +244,10 @@ def _code_chunk(
         raise target.fail(_error_of(values[first], target.type), _row(rows, first)) from None
 
 
-def _code_strings(values: pa.Array, target: Target, rows: slice | np.ndarray) -> np.ndarray:
+def code_texts(values: pa.Array, target: Target, rows: slice | np.ndarray) -> np.ndarray:
+    """Codes of strings without NULL; `rows`: as for `_code_chunk`. Raises ValueTypeError for what
+    is no text.
+    """
     try:
         return target.dictionary.encode(values, target.expected)
     except ValueTypeError as error:

@@ -14,10 +14,11 @@ import numpy as np
 import pyarrow as pa
 
 from lftj.errors import FrameError
-from lftj.frames.arrow_columns import code_arrow, late_codes
+from lftj.frames.arrow_columns import code_arrow
 from lftj.frames.coded_rows import CodedCarrier, CodedRows
 from lftj.frames.delimited import DelimitedText
 from lftj.frames.frame import Carrier, CodedColumn, Late, Place, Target
+from lftj.frames.late_columns import Refused, late_codes
 from lftj.frames.numpy_carriers import PandasCarrier, carry_array
 from lftj.frames.table_handles import versioned_table
 from lftj.frames.text_columns import code_text, decimal_integers
@@ -54,9 +55,9 @@ class ArrowCarrier:
         """See `Carrier.part`."""
         return replace(self, table=self.table.slice(first, end - first))
 
-    def late(self, position: int, target: Target) -> Late | None:
-        """The codes, to be made when they are asked for; None where some values may have none."""
-        return late_codes(self.table.column(position), target)
+    def late(self, position: int, target: Target, refused: Refused) -> Late | None:
+        """The codes, to be made when they are asked for; see `late_codes`."""
+        return late_codes(self.table.column(position), target, refused)
 
 
 @frozen

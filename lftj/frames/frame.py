@@ -30,8 +30,18 @@ def missing_hint(type: Type, what: str) -> str:
     return f'leave the row out, load with nulls="drop", or declare the column {type}?'
 
 
-Late = Callable[[], np.ndarray]
-"""Gives the codes of a column that has a value in each row, which nobody may write to."""
+class Late(Protocol):
+    """A column that has a code in each row, made when it is asked for, as often as that is."""
+
+    def __call__(self) -> np.ndarray:
+        """All codes, which nobody may write to."""
+        ...
+
+    def read(self, first: int, out: np.ndarray, beside: np.ndarray) -> None:
+        """Write the codes of the rows from `first` on to `out`; the texts of these rows probably
+        have the codes `beside`.
+        """
+        ...
 
 
 class Frame(NamedTuple):

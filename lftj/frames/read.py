@@ -29,6 +29,7 @@ from lftj.frames.frame import (
     with_null_codes,
     without_nulls,
 )
+from lftj.frames.late_columns import HeldCodes
 from lftj.frames.match import ColumnMap, Defaults, by_name_hint, match_columns, may_lack
 from lftj.frames.python_columns import code_values
 from lftj.frames.wrong_values import with_others
@@ -283,6 +284,8 @@ def _read_carrier(
     default in all rows.
     """
     waiting: list[Late | None] = [None] * len(targets)
+    all_refused = {"carrier": carrier, "targets": targets, "positions": positions}
+    refused = partial(with_others, **all_refused, nulls=nulls == "error")
     coded: list[CodedColumn] = []
     for number, (position, target) in enumerate(zip(positions, targets, strict=True)):
         if position is None:
@@ -290,12 +293,12 @@ def _read_carrier(
             coded.append(CodedColumn(np.full(carrier.rows, code, np.int64)))
             continue
         if late and isinstance(carrier, ArrowCarrier):
-            waiting[number] = carrier.late(position, target)
+            waiting[number] = carrier.late(position, target, refused)
         column = _WAITING if waiting[number] is not None else carrier.code(position, target)
         coded.append(with_null_codes(column, carrier.place, target.name, target.type))
     if late and coded and all(column.absent() is None for column in coded):
         found = [
-            each if each is not None else partial(_itself, column.codes)
+            each if each is not None else HeldCodes(column.codes)
             for each, column in zip(waiting, coded, strict=True)
         ]
         return Frame([], carrier.rows, late=found)
@@ -308,7 +311,3 @@ def _read_carrier(
 
 
 _WAITING = CodedColumn(np.empty(0, np.int64))
-
-
-def _itself(codes: np.ndarray) -> np.ndarray:
-    return codes

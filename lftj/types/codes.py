@@ -84,13 +84,18 @@ def code_range(type: Type) -> tuple[int, int] | None:
 
 
 # ── floats in bulk ────────────────────────────────────────────────────────────────────────────────
-def floats_to_codes(values: np.ndarray) -> np.ndarray:
-    """Codes (int64) of float64 values, in the same order as the values. NaN is the caller's to
-    refuse. O(n), one pass over three.
+def floats_to_codes(values: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+    """Codes (int64) of float64 values, in the same order as the values; in `out` where that is
+    given. NaN is the caller's to refuse. O(n), one pass over three.
     """
+    room = None if out is None else out.view(np.float64)
     with np.errstate(invalid="ignore"):  # which a signalling NaN is
-        bits = (np.asarray(values, dtype=np.float64) + 0.0).view(np.int64)  # −0.0 + 0.0 is 0.0
-    return bits ^ ((bits >> 63) & _WITHOUT_SIGN)
+        codes = np.add(np.asarray(values, np.float64), 0.0, room)  # −0.0 + 0.0 is 0.0
+    codes = codes.view(np.int64)
+    sign = codes >> 63
+    sign &= _WITHOUT_SIGN
+    codes ^= sign
+    return codes
 
 
 def codes_to_floats(codes: np.ndarray) -> np.ndarray:

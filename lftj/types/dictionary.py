@@ -43,7 +43,7 @@ from lftj.types.arrow_arrays import (
     to_str,
 )
 from lftj.types.expected_texts import ExpectedTexts
-from lftj.types.text_index import Table, TextIndex
+from lftj.types.text_index import Table, TextIndex, bytes_of_texts
 from lftj.types.texts import Flat, Texts, of_codes
 
 _ENTRY = 190
@@ -153,7 +153,8 @@ class Dictionary(Texts):
                 hint='leave the row out, or load with nulls="drop"',
             )
         if expected is not None:
-            codes, others = expected.find(self._flat, batch)
+            codes = np.zeros(len(batch), np.int64)
+            others = expected.find(self._flat, bytes_of_texts(batch), codes)
             if 2 * len(others) > len(batch):
                 return self.encode(batch)
             if len(others):

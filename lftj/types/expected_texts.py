@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
-import pyarrow as pa
 
 from lftj.scantree.jit import address
-from lftj.types.codes import NULL_CODE
 from lftj.types.expected_texts_kernels import LEFT, find_expected
-from lftj.types.text_index import bytes_of_texts
 from lftj.types.texts import Flat
 
 _TRIED = 1 << 16
@@ -21,20 +20,20 @@ class ExpectedTexts:
     are told by one comparison each.
     """
 
-    def __init__(self, codes: np.ndarray):
-        """`codes`: those of a column, NULL among them perhaps."""
-        self._codes = codes if not len(codes) or codes.min() >= 0 else codes[codes != NULL_CODE]
+    def __init__(self, codes: Callable[[], np.ndarray]):
+        """`codes` gives those of a column, NULL among them perhaps, when they are needed."""
+        self._read = codes
+        self._known: np.ndarray | None = None
         self._state = np.zeros(2, np.int64)
         self._state[LEFT] = _TRIED
 
-    def find(
-        self, flat: Flat, texts: pa.StringArray | pa.LargeStringArray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """The codes of the next texts, and the numbers of those that have other codes than any
-        expected thereabouts. O(bytes).
+    def find(self, flat: Flat, texts: Flat, codes: np.ndarray) -> np.ndarray:
+        """Write the codes of the next texts where these are not that of NULL, and return the
+        numbers of those that have other codes than any expected thereabouts. O(bytes).
         """
-        codes, missed = np.empty(len(texts), np.int64), np.empty(len(texts), np.int64)
-        ends, text = bytes_of_texts(texts)
-        known, here = (address(flat[0]), address(flat[1])), (address(ends), address(text))
-        found = find_expected(*known, *here, self._codes, self._state, codes, missed)
-        return codes, missed[: int(found)]
+        if self._known is None:
+            self._known = self._read()
+        missed = np.empty(len(codes), np.int64)
+        known, here = (address(flat[0]), address(flat[1])), (address(texts[0]), address(texts[1]))
+        found = find_expected(*known, *here, self._known, self._state, codes, missed)
+        return missed[: int(found)]

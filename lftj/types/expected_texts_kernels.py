@@ -8,6 +8,7 @@ an offset and a text somewhere else in memory.
 from __future__ import annotations
 
 from lftj.scantree.jit import compiled, inlined, load, load_byte, store
+from lftj.types.codes import NULL_CODE
 from lftj.types.text_index_kernels import eight_bytes
 
 # words of the state
@@ -23,7 +24,9 @@ GIVEN_UP = -(1 << 60)  # comparisons that are left when texts come in another or
 
 @inlined
 def is_text(offsets, data, code, texts, first, last):
-    """Compare the bytes [first, last) with the text of a code."""
+    """Compare the bytes [first, last) with the text of a code; NULL has none."""
+    if code < 0:
+        return False
     start = load(offsets, code)
     if load(offsets, code + 1) - start != last - first:
         return False
@@ -58,11 +61,15 @@ def place_around(known, expected, at, reach, first, last):
 
 @compiled
 def find_expected(offsets, data, ends, texts, expected, state, codes, missed):
-    """The codes of texts [ends[i], ends[i + 1]) that are those expected, in this order but for some
-    that came or went; the numbers of the others go to `missed`. Return how many these are.
+    """Replace the codes of texts [ends[i], ends[i + 1]) by those expected, in this order but for
+    some that came or went; the numbers of others go to `missed`. Return how many these are. Where a
+    code is that of NULL there is no text.
     """
     at, left, found, lost = load(state, AT), load(state, LEFT), 0, 0
     for i in range(codes.size):
+        if load(codes, i) == NULL_CODE:
+            at += at < expected.size and load(expected, at) == NULL_CODE
+            continue
         first, last = load(ends, i), load(ends, i + 1)
         place = -1
         left += EARNED

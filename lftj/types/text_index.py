@@ -161,15 +161,21 @@ def _find(
     return codes, int(missing)
 
 
-def bytes_of_texts(texts: pa.StringArray | pa.LargeStringArray) -> tuple[np.ndarray, np.ndarray]:
-    """Ends of texts (int64), the first of them where the first text begins, and their bytes."""
+def places_of_texts(texts: pa.StringArray | pa.LargeStringArray) -> tuple[np.ndarray, np.ndarray]:
+    """As `bytes_of_texts`, the ends in as many bits as the array has."""
     _, ends, text = texts.buffers()
     kind = np.int64 if pa.types.is_large_string(texts.type) else np.int32
     last = texts.offset + len(texts)
     places = np.frombuffer(ends, kind, last + 1)[texts.offset :]
     if text is None or not len(text):
-        return places.astype(np.int64), np.zeros(1, np.uint8)
-    return places.astype(np.int64), np.frombuffer(text, np.uint8)
+        return places, np.zeros(1, np.uint8)
+    return places, np.frombuffer(text, np.uint8)
+
+
+def bytes_of_texts(texts: pa.StringArray | pa.LargeStringArray) -> tuple[np.ndarray, np.ndarray]:
+    """Ends of texts (int64), the first of them where the first text begins, and their bytes."""
+    places, text = places_of_texts(texts)
+    return places.astype(np.int64), text
 
 
 def gaps(tables: Iterable[Table], count: int) -> Iterator[tuple[int, int]]:

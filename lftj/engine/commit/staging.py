@@ -30,7 +30,7 @@ from lftj.program.normal_form import RelationSchema
 from lftj.scantree import after_prefix
 from lftj.scantree.bulk_load import Column, load
 from lftj.scantree.rows import contains, difference, equal_runs, sort_order, sort_rows, union
-from lftj.storage.delta import Columns, Delta, Load, no_rows
+from lftj.storage.delta import Columns, Delta, Load, no_rows, stored_width
 from lftj.storage.relation import RelationVersion, key_and_rest
 from lftj.types import lookup_scalar
 from lftj.types.dictionary import Dictionary
@@ -123,18 +123,39 @@ class Staging:
             there = union(difference(there, change.erases), self._staged.having(change, codes))
         return there
 
-    def pieces(self, rows: int) -> Iterator[np.ndarray] | None:
-        """All rows, so many at a time and ascending: matrices, each of which overwrites the one
-        before. None where operations are pending.
+    def pieces(self, codes: Mapping[int, int], rows: int) -> Iterator[np.ndarray]:
+        """The rows `where` some columns have these codes, so many at a time: matrices, each of
+        which overwrites the one before.
         """
-        if self._waiting or self._resolved:
-            return None
-        return self.committed.blocks(rows, range(max(1, self.committed.schema.arity)))
+        if not (codes or self.pending):
+            yield from self.committed.blocks(rows, range(stored_width(self.committed.schema.arity)))
+            return
+        found = self.where(codes)
+        for first in range(0, len(found[0]), rows):
+            yield np.stack([column[first : first + rows] for column in found])
+
+    @property
+    def pending(self) -> bool:
+        """Test for operations, or a change that they begin with."""
+        return bool(self._waiting or self._resolved)
+
+    @property
+    def alone(self) -> tuple[int, ...]:
+        """The columns in which no two rows are alike that the relation would hold now."""
+        schema = self.committed.schema
+        keyed = schema.key is not None and self._keyed and not self.pending
+        return tuple(schema.key or ()) if keyed else tuple(range(schema.arity))
 
     def expected_texts(self) -> list[ExpectedTexts | None]:
-        """For each column of strings those of the rows that are committed, in their order. O(n)."""
+        """For each column of strings those of the rows that are committed, if any, in their order;
+        O(n) when they are needed.
+        """
+
+        def of(place: int) -> ExpectedTexts:
+            return ExpectedTexts(lambda: self.committed.columns([place])[0])
+
         return [
-            ExpectedTexts(self.committed.columns([place])[0]) if type.name == "str" else None
+            of(place) if type.name == "str" and self.committed.count else None
             for place, (_, type) in enumerate(self.committed.schema.columns)
         ]
 

@@ -37,6 +37,7 @@ lftj.scantree.packing_kernels survey R W W
 lftj.scantree.packing_kernels unpack_sums W U8 W W b R
 lftj.scantree.page_kernels release W i
 lftj.scantree.rows_kernels mark_common R R B B
+lftj.scantree.compare_kernels compare R R i W W W W
 lftj.scantree.packing_kernels sum_packed R W W W U8
 lftj.scantree.place_sort_kernels sort_ties W i R W i
 lftj.scantree.seek_kernels rank W i i i

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,8 +13,11 @@ from lftj import frames
 from lftj.engine.commit.staging import Staging, codes_of, require_key
 from lftj.engine.programs.declared import checked_key
 from lftj.errors import DeclarationError, FrameError, OptionError
+from lftj.frames.frame import Late
+from lftj.frames.late_columns import HeldCodes
 from lftj.program.normal_form import RelationSchema
-from lftj.scantree.rows import contains, differences, equal_runs, locate, sort_order, sort_rows
+from lftj.scantree.compare import PIECE, compared
+from lftj.scantree.rows import contains, equal_runs, sort_order, sort_rows
 from lftj.storage.delta import Columns
 from lftj.types import INT64_MAX, INT64_MIN
 from lftj.types.dictionary import Dictionary
@@ -22,8 +25,6 @@ from lftj.types.dictionary import Dictionary
 _CLASSES = {"int": int, "str": str, "bool": bool, "float": float}
 """Types of columns whose values of these classes need no closer look."""
 _LISTED = (list, tuple, set, frozenset, dict, range, str)
-_PIECE = 1 << 14
-"""Rows that are compared at once."""
 
 
 class PlainKeys:
@@ -137,22 +138,15 @@ class Synced(NamedTuple):
 def sync(
     staging: Staging,
     schema: RelationSchema,
-    rows: Columns,
+    rows: Sequence[Late],
+    count: int,
     by: Sequence[int],
     scope: dict[int, int],
 ) -> Synced:
-    """Make a relation equal to a table: its rows, or those with the values of a scope. Of rows with
-    the same values in the columns `by` the last one counts.
+    """Make a relation equal to a table: its `count` rows, or those with the values of a scope. Of
+    rows with the same values in the columns `by` the last one counts.
     """
-    wanted = rows if (leading := _leading(rows)) else sort_rows(rows)
-    if len(by) < schema.arity and not _distinct(wanted, by, leading):
-        wanted = sort_rows(_last(rows, by))
-    pieces = staging.pieces(_PIECE) if not scope else None
-    if pieces is None:
-        inserts, erases = differences(wanted, staging.where(scope))
-        inserts = [column.copy() for column in inserts]  # they may be the user's memory
-    else:
-        inserts, erases = _differences(wanted, pieces)
+    inserts, erases = _differences(staging, rows, count, by, scope)
     staging.add("delete", erases)
     staging.add("insert", inserts)
     if not by:
@@ -162,74 +156,42 @@ def sync(
     return Synced(len(came[0]) - updated, updated, len(went[0]) - updated)
 
 
-def _leading(rows: Columns) -> int:
-    """The number of first columns by which the rows ascend and are told apart; 0 where they do not
-    ascend. O(n), little for one column.
+def _differences(
+    staging: Staging, rows: Sequence[Late], count: int, by: Sequence[int], scope: dict[int, int]
+) -> tuple[Columns, Columns]:
+    """The rows of a table that the relation lacks, and the reverse. O(n) for a table in the order
+    of the relation, of which nothing is read twice, else O(n log n).
     """
-    tied = None
-    for number, column in enumerate(rows, 1):
-        before, after = column[:-1], column[1:]
-        if tied is None and (after > before).all():
-            return number
-        falls = after < before
-        if (falls if tied is None else falls & tied).any():
-            return 0
-        equal = after == before
-        tied = equal if tied is None else equal & tied
-        if not tied.any():
-            return number
-    return 0
+    width = next((place for place in range(len(rows)) if place not in by), len(rows))
+    found, tells = None, set(staging.alone) <= set(range(width))  # rows of other identities apart
+    if tells:
+        found = _compared(staging, rows, count, width, scope)
+    if found is None:
+        columns = [late() for late in rows]
+        if tells:
+            found = _compared(staging, *_held(sort_rows(columns)), width, scope)
+        if found is None:
+            columns = _last(columns, by) if by else columns
+            found = _compared(staging, *_held(sort_rows(columns)), len(rows), scope)
+    assert found is not None  # what is sorted ascends
+    return found
 
 
-def _differences(rows: Columns, pieces: Iterable[np.ndarray]) -> tuple[Columns, Columns]:
-    """The rows, sorted, that are in none of some pieces, which ascend, and those of the pieces that
-    are not among them. O(n), mostly a comparison of arrays: equal pieces are passed over.
-    """
-    came, went, start = [list[Columns](), list[Columns](), 0]
-    for piece in pieces:
-        end = start + piece.shape[1]
-        unlike = _unlike([column[start:end] for column in rows], piece)
-        if unlike is None:
-            start = end
-            continue
-        if unlike[-1]:  # as many rows may have come as went, or more, or fewer
-            place, there = locate(list(piece[:, -1:]), [column[start:] for column in rows])
-            end, unlike = start + int(place[0]) + bool(there[0]), slice(None)
-        came.append([column[start:end][unlike] for column in rows])
-        went.append(list(piece[:, unlike].copy()))
-        start = end
-    came.append([column[start:] for column in rows])
-    went.append([column[:0] for column in rows])
-    inserts, erases = (
-        [np.concatenate(each) for each in zip(*side, strict=True)] for side in (came, went)
-    )
-    return differences(inserts, erases)
+def _held(columns: Columns) -> tuple[Sequence[Late], int]:
+    """Columns that are there, and their rows."""
+    return list(map(HeldCodes, columns)), len(columns[0])
 
 
-def _unlike(rows: Columns, piece: np.ndarray) -> np.ndarray | None:
-    """Mark the rows that differ from those of a piece in their places; None where all are equal.
-    All are marked where these are not as many.
-    """
-    if len(rows[0]) < piece.shape[1]:
-        return np.ones(piece.shape[1], np.bool_)
-    unlike = None
-    for column, values in zip(rows, piece, strict=True):
-        differ = column != values
-        if differ.any():
-            unlike = differ if unlike is None else unlike | differ
-    return unlike
+def _compared(
+    staging: Staging, rows: Sequence[Late], count: int, width: int, scope: dict[int, int]
+) -> tuple[Columns, Columns] | None:
+    """As `_differences`; None for rows that do not ascend in their first `width` columns."""
 
+    def read(first: int, out: np.ndarray, beside: np.ndarray) -> None:
+        for late, codes, likely in zip(rows, out, beside, strict=True):
+            late.read(first, codes, likely)
 
-def _distinct(rows: Columns, by: Sequence[int], leading: int) -> bool:
-    """Test for rows, sorted and told apart by some `leading` columns, each of which has an identity
-    of its own. O(n) where the first columns are the identity.
-    """
-    if leading and set(range(leading)) <= set(by):
-        return True
-    columns = [rows[place] for place in sorted(by)]
-    if set(by) == set(range(len(by))):
-        return not by or _leading(columns) > 0
-    return len(sort_rows(columns)[0]) == len(columns[0])
+    return compared(read, count, len(rows), width, staging.pieces(scope, PIECE))
 
 
 def _last(rows: Columns, by: Sequence[int]) -> Columns:
@@ -242,16 +204,20 @@ def _last(rows: Columns, by: Sequence[int]) -> Columns:
 
 
 def scope_of(
-    schema: RelationSchema, rows: Columns, where: Mapping[str, object], dictionary: Dictionary
+    schema: RelationSchema,
+    rows: Sequence[Late],
+    count: int,
+    where: Mapping[str, object],
+    dictionary: Dictionary,
 ) -> dict[int, int] | None:
     """The values of `where` as codes; None where some is a string that no row has. Raises
     DeclarationError (E160) for rows outside, UnknownNameError (E111).
     """
     scope = codes_of(schema, where, dictionary)
-    if scope is None and len(rows[0]):
+    if scope is None and count:
         raise _outside(schema.name, ", ".join(where))
     for place, code in (scope or {}).items():
-        if (rows[place] != code).any():
+        if (rows[place]() != code).any():
             raise _outside(schema.name, schema.columns[place][0])
     return scope
 

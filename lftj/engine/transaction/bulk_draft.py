@@ -18,6 +18,7 @@ from lftj.engine.transaction.program_draft import RelationOrName
 from lftj.engine.transaction.schema_draft import SchemaDraft
 from lftj.engine.transaction.table_feeds import moved, require_name
 from lftj.engine.versions.state import State
+from lftj.frames.late_columns import HeldCodes
 from lftj.program.normal_form import RelationSchema
 from lftj.types import Type
 
@@ -148,16 +149,16 @@ class BulkDraft(SchemaDraft):
         """See `Transaction.sync`."""
         schema = self.writable(relation)
         places = identity_of(schema, by)
-        expected = self.staging(schema.name).expected_texts()
+        staging = self.staging(schema.name)
+        expected = staging.expected_texts()
         frame = self.framed(schema, data, options | {"late_from": 1, "expected": expected})
-        late = frame.late
-        rows = frame.columns if late is None else [np.asarray(each()) for each in late]
+        rows = [HeldCodes(each) for each in frame.columns] if frame.late is None else frame.late
         if not schema.arity:
-            rows = [np.zeros(frame.rows, np.int64)]
-        scope = scope_of(schema, rows, where, self._engine.dictionary)
+            rows = [HeldCodes(np.zeros(frame.rows, np.int64))]
+        scope = scope_of(schema, rows, frame.rows, where, self._engine.dictionary)
         if scope is None:
             return Synced(0, 0, 0)
-        found = sync(self.staging(schema.name), schema, rows, places, scope)
+        found = sync(staging, schema, rows, frame.rows, places, scope)
         if self.went_from(schema.name):
-            owned_facts.came(self, schema.name, rows)
+            owned_facts.came(self, schema.name, [late() for late in rows])
         return found

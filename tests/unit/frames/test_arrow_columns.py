@@ -5,16 +5,20 @@ shape.
 from __future__ import annotations
 
 import datetime
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
-from lftj.frames.arrow_columns import code_arrow, late_codes
-from lftj.frames.frame import Target
-from lftj.types import BOOL, DATE, FLOAT, INT, STR, TIMESTAMP, Type, decimal
+from lftj.frames.arrow_columns import code_arrow
+from lftj.frames.frame import Place, Target, with_null_codes
+from lftj.frames.late_columns import late_codes
+from lftj.types import BOOL, DATE, FLOAT, INT, NULL_CODE, STR, TIMESTAMP, Type, decimal
 from lftj.types.dictionary import Dictionary
+from lftj.types.expected_texts import ExpectedTexts
 from tests.unit.frames.carriers import message, read_back
 
 EDGE = [("src", INT), ("dst", INT)]
@@ -235,10 +239,59 @@ def test_what_cannot_fail_is_coded_late_as_it_is_at_once(
 ) -> None:
     column = pa.chunked_array([values.slice(1)] * pieces)
     target = Target("c", type, Dictionary())
-    late = late_codes(column, target)
+    late = late_codes(column, target, lambda error: error)
     assert late is not None
     assert late().tolist() == code_arrow(column, target).codes.tolist()
-    assert late_codes(pa.chunked_array([values, pa.nulls(1, values.type)]), target) is None
+    missing = pa.chunked_array([values, pa.nulls(1, values.type)])
+    assert late_codes(missing, target, lambda error: error) is None
+    for first in range(len(column)):
+        out = np.empty(len(column) - first, np.int64)
+        late.read(first, out, out)
+        assert out.tolist() == late().tolist()[first:]
+
+
+@pytest.mark.parametrize("pieces", [1, 3])
+@pytest.mark.parametrize(
+    ("type", "values"),
+    [
+        (INT, pa.array([None, -(2**63) + 1, 7, None, 0])),
+        (INT, pa.array([None, 3, -7, None, 0], pa.int16())),
+        (FLOAT, pa.array([float("nan"), -0.0, 2.5, float("nan"), 1.0], from_pandas=True)),
+        (FLOAT, pa.array([1.0, None, -0.0, 2.5, None])),
+        (BOOL, pa.array([None, True, False, None, True])),
+        (DATE, pa.array([None, datetime.date(1, 1, 1), None, datetime.date.max, None])),
+        (STR, pa.array(["", None, "a", "ä" * 9, None], pa.large_string())),
+        (STR, pa.array([None, "new", None, "a", "b"])),
+        (STR, pa.array(["a", None, "b", "a", None]).dictionary_encode()),
+    ],
+)
+def test_optional_columns_are_coded_late_too(type: Type, values: pa.Array, pieces: int) -> None:
+    column = pa.chunked_array([values.slice(1), values, *[values.slice(0, 2)] * (pieces - 1)])
+    dictionary = Dictionary()
+    there = dictionary.encode(["", "a", "b"] * 5)
+    there[3] = NULL_CODE
+    target = Target(
+        "c", replace(type, optional=True), dictionary, expected=ExpectedTexts(lambda: there)
+    )
+    late = late_codes(column, target, lambda error: error)
+    assert late is not None
+    codes = with_null_codes(
+        code_arrow(column, target._replace(expected=None)), Place(), "c", target.type
+    ).codes.tolist()
+    for first in (0, 1, 5, len(codes) - 1):
+        out = np.empty(len(codes) - first, np.int64)
+        late.read(first, out, there[: len(out)])
+        assert out.tolist() == codes[first:]
+    assert late().tolist() == codes
+
+
+def test_a_value_that_stands_for_null_or_is_nan_is_not_coded_late() -> None:
+    for type, values in [
+        (INT, pa.array([None, -(2**63)])),
+        (FLOAT, pa.array([None, float("nan")])),
+    ]:
+        target = Target("c", replace(type, optional=True), Dictionary())
+        assert late_codes(pa.chunked_array([values]), target, lambda error: error) is None
 
 
 @pytest.mark.parametrize(
@@ -252,4 +305,5 @@ def test_what_cannot_fail_is_coded_late_as_it_is_at_once(
     ],
 )
 def test_what_may_fail_is_coded_at_once(type: Type, values: pa.Array) -> None:
-    assert late_codes(pa.chunked_array([values]), Target("c", type, Dictionary())) is None
+    target = Target("c", type, Dictionary())
+    assert late_codes(pa.chunked_array([values]), target, lambda error: error) is None

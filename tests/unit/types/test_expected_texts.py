@@ -12,6 +12,7 @@ from lftj.errors import ValueTypeError
 from lftj.types import NULL_CODE
 from lftj.types.dictionary import Dictionary
 from lftj.types.expected_texts import ExpectedTexts
+from lftj.types.text_index import bytes_of_texts
 
 TEXTS = [*(f"text number {n}" for n in range(9000)), "", "ä", "same" * 9, "same" * 9 + "r"]
 
@@ -42,7 +43,7 @@ def test_codes_are_those_of_a_look_up(how: str, few: bool) -> None:
     there[[3, 4, 5000]] = NULL_CODE
     other.encode(texts)
     coming = altered(texts, how, chance)
-    expected = ExpectedTexts(there)
+    expected = ExpectedTexts(lambda: there)
     pieces = [coming[:4000], coming[4000:4001], [], coming[4001:]]
     found = [dictionary.encode(pa.array(piece, pa.string()), expected) for piece in pieces]
     assert np.concatenate(found).tolist() == other.encode(coming).tolist()
@@ -56,13 +57,14 @@ def test_only_texts_that_differ_are_looked_up(how: str, most: int) -> None:
     dictionary = Dictionary()
     there = dictionary.encode(TEXTS)
     coming = pa.array(altered(TEXTS, how, random.Random(7)), pa.large_string())
-    _, missed = ExpectedTexts(there).find(dictionary.flat(), coming)
+    codes = np.zeros(len(coming), np.int64)
+    missed = ExpectedTexts(lambda: there).find(dictionary.flat(), bytes_of_texts(coming), codes)
     assert len(missed) <= most
 
 
 def test_bytes_that_are_no_text_are_refused() -> None:
     dictionary = Dictionary()
-    expected = ExpectedTexts(dictionary.encode(["one", "two"]))
+    expected = ExpectedTexts(lambda: dictionary.encode(["one", "two"]))
     wrong = pa.array([b"one", b"\xff\xfe"], pa.binary()).view(pa.string())
     with pytest.raises(ValueTypeError):
         dictionary.encode(wrong, expected)

@@ -24,6 +24,7 @@ from lftj.errors import (
     TransactionError,
     UnknownNameError,
 )
+from lftj.frames.late_columns import HeldCodes, LateTexts
 
 ROWS = [(number, f"w{number % 3}", number % 5) for number in range(40)]
 
@@ -218,6 +219,83 @@ def test_a_table_sees_what_the_transaction_did_before(ws: Any) -> None:
         tx.insert("item", [(100, "x", 1)])
         assert tx.sync("item", [(30, "w0", 0), (100, "x", 2)]) == (0, 1, 9)
     assert sorted(ws["item"]) == [(30, "w0", 0), (100, "x", 2)]
+
+
+KEYS: list[Any] = [None, ("a",), ("b",), ("a", "b"), ("f", "b")]
+
+
+def last_of(rows: list[Any], by: tuple[int, ...]) -> dict[Any, Any]:
+    """The last row of each identity."""
+    return {tuple(row[place] for place in by): row for row in rows}
+
+
+@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("by", [None, ("a",), ("t",), ("a", "b", "t")])
+@pytest.mark.parametrize("pending", [False, True])
+def test_what_a_table_changes_is_the_difference_of_sets(key: Any, by: Any, pending: bool) -> None:
+    """Small values, so that identities are there twice, go, come and get other keys."""
+    chance = random.Random(f"{key} {by} {pending}")
+    names = ("a", "b", "t", "f")
+    places = tuple(map(names.index, by or key or names))
+    types = pa.int32(), pa.int64(), pa.string(), pa.float64()
+    with lftj.connect() as workspace:
+        workspace.relation("r", {"a": int, "b": int, "t": "str?", "f": float}, key=key)
+        for turn in range(12):
+            texts = [None, "x", *(f"{turn}{number}" for number in range(4))]
+            draws = (range(30), range(chance.choice([1, 4])), texts, [0.0, -0.0, 1.5])
+            rows = [tuple(map(chance.choice, draws)) for _ in range(chance.choice([0, 3, 40]))]
+            if key is not None:  # of the rows that are left, no two may have the same key
+                rows = list(last_of(rows, tuple(map(names.index, key))).values())
+                again = [(*row[:3], 2.5) for row in rows[:5] if "f" not in key]
+                rows = again + rows
+            rows = sorted(rows, key=str) if turn % 3 else rows
+            left = set(last_of(rows, places).values())
+            columns = [pa.array([row[i] for row in rows], kind) for i, kind in enumerate(types)]
+            with workspace.transaction() as tx:
+                if pending:
+                    tx.delete("r", workspace["r"].fetchall()[::3])
+                    tx.insert("r", [(100 + turn, turn, "y", 0.0)])
+                    tx.insert("r", rows[:2])
+                found = tx.sync("r", pa.table(columns, names=list(names)), by=by)
+            assert set(workspace["r"]) == left
+            if not pending:
+                signs = [row[4] for row in tx.changes("r")]
+                came, went = found.inserted + found.updated, found.deleted + found.updated
+                assert [came, went] == [signs.count(1), signs.count(-1)]
+        assert workspace.verify() == []
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_wrong_value_or_an_interrupt_in_the_middle_changes_nothing(
+    ws: Any, turned: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    size = 40_000
+    rows = [(number, f"w{number % 3}", number % 5) for number in range(size)]
+    rows = rows[::-1] if turned else rows
+    ws.load("item", rows[40:] if not turned else rows[:-40])
+    texts = [row[1].encode() for row in rows]
+    texts[20_000] = texts[39_000] = b"\xff\xfe"
+    wrong = named(rows).set_column(1, "who", pa.array(texts).view(pa.string()))
+    other = named([*rows[:30_000], (size, "new", 1)])
+    with ws.transaction() as tx:
+        tx.insert("pair", [(9, "z")])
+        with pytest.raises(LftjError, match=r"row 20000(.|\n)*row 39000"):
+            tx.sync("item", wrong)
+        with monkeypatch.context() as patch:
+            read, calls = HeldCodes.read if turned else LateTexts.read, iter((True, True, False))
+
+            def interrupted(*arguments: Any) -> None:
+                if not next(calls, False):
+                    raise KeyboardInterrupt
+                read(*arguments)
+
+            patch.setattr(HeldCodes if turned else LateTexts, "read", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                tx.sync("item", other)
+    assert (len(ws["item"]), (9, "z") in set(ws["pair"])) == (size, True)
+    with ws.transaction() as tx:
+        assert tx.sync("item", other) == (1, 0, 10_000)
+    assert (len(ws["item"]), ws.verify()) == (30_001, [])
 
 
 # ── feeds of changes ──────────────────────────────────────────────────────────────────────────────
