@@ -19,6 +19,7 @@ from tempfile import TemporaryDirectory
 
 from bench.campaign.playing import Campaign, Counts
 from bench.campaign.surroundings import surroundings
+from bench.nursery import nursery
 from bench.partition.cluster import cluster
 
 CORES = 2
@@ -54,7 +55,8 @@ def run(store: str, commits: int, seed: int, file: Path | None) -> Counts:
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # the block is left in any case
     with (
         TemporaryDirectory(prefix="campaign-") as folder,
-        surroundings(Path(folder), store) as around,
+        nursery(Path(folder)) as workers,
+        surroundings(Path(folder), store, workers) as around,
         cluster(Path(folder), CORES, around.of_hosts) as master,
     ):
         campaign = Campaign(master, around, seed, partial(print, flush=True))

@@ -1,7 +1,7 @@
 """A driver of the cluster that is told, line by line, what to do, and answers each line by one.
 
-`python -m bench.campaign.driver MASTER SETUP`: the setup is JSON with `path`, `options`, `folder`
-and `ballast`.
+`python -m bench.campaign.driver MASTER SETUP`: the setup is JSON with `path`, `options`, `folder`,
+`ballast` and `workers`.
 """
 
 from __future__ import annotations
@@ -34,8 +34,6 @@ SETTINGS = {
     "spark.task.maxFailures": "6",
     "spark.decommission.enabled": "true",
     "spark.storage.decommission.enabled": "false",
-    "spark.python.daemon.module": "lftj.partition.spark",
-    "spark.executorEnv.PARTITION_PRELOAD": "lftj.distributed.work.warm:warm",
     "spark.ui.showConsoleProgress": "false",
     "spark.network.timeout": "60s",
 }
@@ -46,7 +44,7 @@ class Driver:
 
     def __init__(self, master: str, setup: dict[str, Any]):
         self.setup, self.folder = setup, Path(setup["folder"])
-        spark = session(master, SETTINGS)
+        spark = session(master, SETTINGS | setup["workers"])
         self.executor: Any = lftj.SparkExecutor(
             spark, PARTS, path=setup["path"], storage_options=setup["options"]
         )

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bench.nursery import EXECUTOR
 from lftj.distributed.files.manifest import ROWS, files_from
 from lftj.distributed.objects.file_store import store_of
 from lftj.distributed.parts.task import PartTask
@@ -84,9 +85,8 @@ def run(struck: Struck) -> Any:
 
 
 def executor() -> int:
-    """The process of this worker's executor, which started the one that it was forked from."""
-    status = Path(f"/proc/{os.getppid()}/status").read_text()
-    return int(status.partition("PPid:")[2].split()[0])
+    """The process of this worker's executor."""
+    return int(os.environ[EXECUTOR])
 
 
 def executor_of(_: Any) -> tuple[int, int]:

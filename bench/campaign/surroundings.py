@@ -110,7 +110,7 @@ class Process:
 class Surroundings:
     """A folder on a disk of its own, and a server of objects for a workspace that lives there."""
 
-    def __init__(self, folder: Path, store: str, server: Between | None):
+    def __init__(self, folder: Path, store: str, server: Between | None, workers: dict[str, str]):
         self.folder, self.server, self.store = folder, server, store
         self.disk, self.ballast = folder / "disk", folder / "disk" / "ballast"
         caches = self.disk / "caches"
@@ -122,6 +122,7 @@ class Surroundings:
             "options": options(server.endpoint) if server is not None else None,
             "folder": str(folder),
             "ballast": str(self.ballast),
+            "workers": workers,
         }
 
     @property
@@ -191,21 +192,23 @@ def _states(cache: str) -> Iterator[Path]:
 
 
 @contextmanager
-def surroundings(folder: Path, store: str) -> Iterator[Surroundings]:
-    """Begin, with a small disk where this process may mount one."""
+def surroundings(folder: Path, store: str, workers: dict[str, str]) -> Iterator[Surroundings]:
+    """Begin, with a small disk where this process may mount one. `workers`: settings of sessions,
+    by which Python workers start.
+    """
     disk = folder / "disk"
     disk.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", f"size={DISK}", "tmpfs", str(disk)]
     subprocess.run(mount, check=True)
     try:
         if store == "folder":
-            yield Surroundings(folder, store, None)
+            yield Surroundings(folder, store, None, workers)
         else:
             with (
                 seaweed(folder / "server") as given,
                 between(given["endpoint"]) as server,
             ):
-                yield Surroundings(folder, store, server)
+                yield Surroundings(folder, store, server, workers)
     finally:
         subprocess.run(["umount", "-l", str(disk)], check=False)
         shutil.rmtree(folder / "server", ignore_errors=True)
