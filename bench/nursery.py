@@ -3,11 +3,12 @@ forked. So an executor that starts anew, as it often does in a campaign, imports
 
 Spark starts `python -m bench.nursery pyspark.worker` for a daemon. That hands its environment and
 its files on to the nursery, and lives as long as the daemon. `python -m bench.nursery --serve
-SOCKET` is the nursery.
+SOCKET TASK…` is the nursery, which does these tasks first.
 """
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
@@ -15,7 +16,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -30,12 +31,13 @@ _FILES = (0, 1, 2)
 
 
 @contextmanager
-def nursery(folder: Path) -> Iterator[dict[str, str]]:
-    """Start a nursery, wait until it has loaded everything, and give the settings of sessions whose
-    workers come from there.
+def nursery(folder: Path, *tasks: Callable[[], None]) -> Iterator[dict[str, str]]:
+    """Start a nursery, wait until it has done tasks that load what workers need, and give the
+    settings of sessions whose workers come from there.
     """
     address = folder / "nursery"
-    command = [sys.executable, "-m", "bench.nursery", _SERVE, str(address)]
+    names = [f"{task.__module__}:{task.__qualname__}" for task in tasks]
+    command = [sys.executable, "-m", "bench.nursery", _SERVE, str(address), *names]
     server = subprocess.Popen(command, stdin=subprocess.DEVNULL)
     try:
         while not address.exists():
@@ -51,13 +53,18 @@ def nursery(folder: Path) -> Iterator[dict[str, str]]:
 
 
 # ── the nursery ───────────────────────────────────────────────────────────────────────────────────
-def serve(address: str) -> None:
+def serve(address: str, *tasks: str) -> None:
     """Load what workers need, and fork a daemon for each process that connects."""
+    import pyspark.worker as of_workers  # which each of them would import anew
     from pyspark.daemon import manager
 
-    from lftj.distributed.work.warm import warm
+    from lftj.partition.tasks import resolved
 
-    warm()
+    assert of_workers.main
+    for task in tasks:
+        resolved(task)()
+    gc.collect()
+    gc.freeze()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(f"{address}.soon")
@@ -119,6 +126,6 @@ def begin(address: str) -> None:
 
 if __name__ == "__main__":
     if sys.argv[1] == _SERVE:
-        serve(sys.argv[2])
+        serve(*sys.argv[2:])
     else:
         begin(os.environ[SOCKET])

@@ -17,10 +17,12 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from bench.campaign import workload
 from bench.campaign.playing import Campaign, Counts
 from bench.campaign.surroundings import surroundings
 from bench.nursery import nursery
 from bench.partition.cluster import cluster
+from lftj.distributed.work.warm import warm
 
 CORES = 2
 _INSIDE = "--inside"
@@ -55,7 +57,7 @@ def run(store: str, commits: int, seed: int, file: Path | None) -> Counts:
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # the block is left in any case
     with (
         TemporaryDirectory(prefix="campaign-") as folder,
-        nursery(Path(folder)) as workers,
+        nursery(Path(folder), warm, workload.warm) as workers,
         surroundings(Path(folder), store, workers) as around,
         cluster(Path(folder), CORES, around.of_hosts) as master,
     ):

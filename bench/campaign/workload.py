@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import lftj
+from bench.partition.small_commits import StoringExecutor
+from lftj.distributed.work.worker import forget
 
 RULES = """
 .decl degree(x: symbol, n: number, last: symbol)
@@ -68,6 +72,18 @@ def _sorted(result: Any, without: int = 0) -> list[list[Any]]:
     """Rows in order, without so many last columns."""
     found = [list(row) for row in result.fetchall()]
     return sorted(row[: len(row) - without] for row in found)
+
+
+def warm() -> None:
+    """Load what parts need for the program and its changes, in this process."""
+    chance = random.Random(0)
+    with TemporaryDirectory() as folder:
+        executor: Any = StoringExecutor(Path(folder), 2)
+        with lftj.connect(executor=executor) as workspace:
+            begin(workspace)
+            for _ in range(6):
+                commit(workspace, *change(chance, rows(workspace)["road"]))
+    forget()
 
 
 def single() -> Any:
