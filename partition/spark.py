@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -396,6 +397,7 @@ def _preloaded() -> None:
     """Run the preloads, then take everything there is out of the garbage collector's hands: Spark
     has it run after each task.
     """
+    import_module("pyspark.worker")  # which Spark imports in each worker once it is forked
     for name in os.environ.get(_PRELOAD, "").split():
         resolved(name)()
     gc.collect()
