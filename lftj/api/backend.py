@@ -24,9 +24,9 @@ from lftj.engine.live.verify import Discrepancy
 from lftj.engine.programs.handles import RuleHandle
 from lftj.engine.programs.program_change import ProgramChange
 from lftj.engine.questions.question import Question
-from lftj.engine.transaction.altering import Request
 from lftj.engine.transaction.bulk import Synced
 from lftj.engine.transaction.program_draft import RelationOrName
+from lftj.engine.transaction.requests import Request
 from lftj.engine.transaction.transaction_life import Committed, Pending, Writable
 from lftj.engine.versions.result import Result
 from lftj.heads.user import UserAggregate

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from lftj.api.transaction import Transaction
 from lftj.engine.calls.options import with_named_options
 from lftj.engine.programs.handles import Relation
-from lftj.engine.transaction.altering import KEEP
 from lftj.engine.transaction.program_draft import RelationOrName
+from lftj.engine.transaction.requests import KEEP
 
 
 @with_named_options

@@ -11,16 +11,16 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, NoReturn, overload
 
 from lftj.api.backend import Backend, Draft
 from lftj.engine.calls.options import with_named_options
 from lftj.engine.commit.staging import RowPolicy, strict
 from lftj.engine.programs.handles import Relation, RuleHandle, handles_of
 from lftj.engine.programs.program_change import ProgramChange, between
-from lftj.engine.transaction.altering import KEEP, Request
 from lftj.engine.transaction.bulk import Synced, require_one
 from lftj.engine.transaction.program_draft import RelationOrName
+from lftj.engine.transaction.requests import KEEP, Request
 from lftj.engine.transaction.transaction_life import Committed, Writing
 from lftj.engine.versions.result import Result
 from lftj.engine.versions.state import name_of
@@ -59,6 +59,13 @@ class Preview(Mapping[str, Result]):
     def rules(self) -> ProgramChange:
         """Rules that would come and go, and relations that would be declared and dropped."""
         return self._rules()
+
+    def __getattr__(self, name: str) -> NoReturn:
+        """Raise AttributeError: changes are found by the names of relations."""
+        raise AttributeError(
+            f"a preview has no {name!r}: preview['edge'] has the changes of a relation, "
+            f"preview.rules those of rules"
+        )
 
     def __repr__(self) -> str:
         rules = self.rules

@@ -30,7 +30,7 @@ class WrongValueError(LftjError):
     def __str__(self) -> str:
         if len(self.errors) < 2:
             return super().__str__()
-        more = [f"  and more, of which the first {self.shown} are shown"] if self._more else []
+        more = [f"  and more: these are the first {self.shown}"] if self._more else []
         hints = dict.fromkeys(each.hint for each in self.errors if each.hint)
         return "\n".join(
             [

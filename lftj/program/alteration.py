@@ -184,3 +184,14 @@ def of_relation(
             found.append(each)
             name = each.relation
     return name, found[::-1]
+
+
+def name_of_now(alterations: Sequence[Alteration], name: str) -> tuple[int, str] | None:
+    """The version that gave the relation of a name another one, the last if several did, and the
+    name that it got; None where there was none.
+    """
+    found: tuple[int, str] | None = None
+    for each in alterations:
+        if each.kind == "name" and each.relation == (found[1] if found else name):
+            found = each.version, each.to
+    return found

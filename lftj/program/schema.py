@@ -19,7 +19,7 @@ from lftj.errors import DeclarationError, Span, UnknownNameError
 from lftj.errors.nearest import closest
 from lftj.functions import FUNCTORS
 from lftj.functions.aggregates import AGGREGATES
-from lftj.program.alteration import Alteration
+from lftj.program.alteration import Alteration, name_of_now
 from lftj.program.defaults import default_term, filled
 from lftj.program.named_program import NamedProgram
 from lftj.program.normal_form import RelationSchema
@@ -161,7 +161,9 @@ class Catalog:
         if schema is None:
             near = closest(name, self.relations) or closest(name, functors.PREDICATES)
             hint = (
-                f"did you mean `{near}`?"
+                f"version {renamed[0]} renamed it: write `{renamed[1]}`"
+                if (renamed := name_of_now(self.alterations, name)) and renamed[1] in self.relations
+                else f"did you mean `{near}`?"
                 if near
                 else f"declare it first: .decl {name}(…), or ws.relation({name!r}, …) in Python"
             )

@@ -80,6 +80,12 @@ def to_literals(value: object) -> tuple[tree.Literal, ...]:
         return (tree.Truth(value),)
     if isinstance(value, TermHolder):
         not_a_condition(value, "&", "band")
+    if isinstance(value, type):
+        raise ExpressionError(
+            f"`{value.__name__}` is a type, where a condition is expected",
+            hint=f"a column that may be NULL is of the type {value.__name__} | None; "
+            f"lftj.optional(condition) is a left join",
+        )
     hint = "a condition is an atom r(x, y), a comparison (x < y), or ~ before one"
     hint += (
         "; call the relation"

@@ -286,7 +286,15 @@ def _place(error: LftjError) -> tuple[int, int]:
 
 def expression_of(text: str) -> tree.Term:
     """The tree of an expression. Raises ParseError (E103) for anything else."""
-    clauses = parse(f"q(x) :- computed_value_ = {text}.", whole=True).clauses
+    try:
+        clauses = parse(f"q(x) :- computed_value_ = {text}.", whole=True).clauses
+    except ProgramErrors as error:
+        condition = f"a condition as a value is if({text}, true, false)"
+        raise ParseError(
+            f"{text!r} is no expression of columns: {error.errors[0].message}",
+            code="E103",
+            hint=condition if re.search("[<>=]", text) else error.errors[0].hint,
+        ) from None
     if len(clauses) == 1 and isinstance(rule := clauses[0], tree.Rule):
         literals = rule.body.literals
         if len(literals) == 1 and isinstance(literals[0], tree.Comparison):

@@ -13,7 +13,7 @@ import numpy as np
 from lftj.engine.live.answers import Evaluating, evaluated, read
 from lftj.engine.live.same_values import same_values
 from lftj.engine.versions.state import State
-from lftj.errors import DeclarationError, TypeClashError
+from lftj.errors import DeclarationError, TypeClashError, UnknownNameError
 from lftj.frames import to_tuples
 from lftj.program.alteration import Alteration
 from lftj.program.conversions import has_same, with_loss
@@ -25,6 +25,7 @@ from lftj.storage.relation import RelationVersion
 from lftj.storage.widened_relation import WidenedRelation
 from lftj.syntax import functors, tree
 from lftj.syntax.conditionals import without_conditionals
+from lftj.syntax.depth import below
 from lftj.syntax.parser import expression_of
 from lftj.types import NULL_CODE, Type, code_of, decode_scalar, encode_scalar
 from lftj.views.states import ViewStates, stratum_key
@@ -317,6 +318,14 @@ def _question(schema: RelationSchema, expression: str, optional: bool) -> tree.B
     none and the column is optional.
     """
     term = expression_of(expression)
+    there = [name for name, _ in schema.columns]
+    for each in below(term):
+        if isinstance(each, tree.Variable) and each.name not in there:
+            raise UnknownNameError(
+                f"relation `{schema.name}` has no column `{each.name}`, which {expression} names",
+                code="E111",
+                hint=f"its columns are {', '.join(there)}",
+            )
     names = [
         name if functors.NAME.fullmatch(name) else f"column_{place}_"
         for place, (name, _) in enumerate(schema.columns)

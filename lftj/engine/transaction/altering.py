@@ -8,7 +8,7 @@ is of one schema, and rows that only gained a default are no changes.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -24,6 +24,7 @@ from lftj.engine.live.altered_state import (
     retyped_values,
 )
 from lftj.engine.programs.declared import checked_columns, checked_default, checked_key
+from lftj.engine.transaction.requests import KEEP, Request
 from lftj.engine.transaction.schema_draft import SchemaDraft, refusal
 from lftj.errors import DeclarationError, LftjError, SchemaInUseError, UnknownNameError
 from lftj.program.alteration import Alteration
@@ -33,30 +34,12 @@ from lftj.program.named_program import NamedProgram, Row, without
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
 from lftj.program.schema import describe, require_values
-from lftj.scantree.frozen import frozen
 from lftj.storage.delta import Delta, Rewritten
 from lftj.storage.relation import RelationVersion
 from lftj.syntax.builder import to_tree
 from lftj.syntax.parser import expression_of
 from lftj.types import Type, decode_scalar, encode_scalar, type_of_python
 from lftj.types.sources import is_hidden
-
-KEEP: Any = object()
-"""The key stays as it is."""
-
-
-@frozen
-class Request:
-    """The arguments of `Transaction.alter`."""
-
-    drop: Sequence[str]
-    rename: Mapping[str, str]
-    retype: Mapping[str, object]
-    add: Mapping[str, object]
-    default: Mapping[str, object]
-    compute: Mapping[str, object]
-    key: Any
-    to: str | None
 
 
 def alter(draft: SchemaDraft, name: str, request: Request) -> RelationSchema:
@@ -66,7 +49,7 @@ def alter(draft: SchemaDraft, name: str, request: Request) -> RelationSchema:
     """
     before = draft.mark()
     try:
-        _require_words(draft.schema(name), request)
+        _require_possible(draft.schema(name), request)
         for steps in (_dropped, _renamed, _retyped, _added, _defaulted, _keyed, _named):
             schema = draft.schema(name)
             for alteration in steps(draft, schema, request):
@@ -80,19 +63,10 @@ def alter(draft: SchemaDraft, name: str, request: Request) -> RelationSchema:
 
 
 # ── what is asked for ─────────────────────────────────────────────────────────────────────────────
-def _require_words(schema: RelationSchema, request: Request) -> None:
-    """Raise DeclarationError (E172) for values of columns that are not there afterwards, or are
-    computed, and neither new nor retyped.
-    """
-    news = {*request.add, *request.retype}
-    stays = [name for name, _ in schema.columns if name not in request.drop]
-    left = [request.rename.get(name, name) for name in stays]
-    for name in (*request.default, *request.compute):
-        if name not in news and (name in request.compute or name not in left):
-            raise refusal(
-                f"`{name}` is not among the columns that `{schema.name}` gains",
-                f"name it and its type too: add={{{name!r}: int}}",
-            )
+def _require_possible(schema: RelationSchema, request: Request) -> None:
+    """Raise OptionError (E171) or DeclarationError (E172) for what this relation does not take."""
+    request.require_kinds()
+    request.require_words(schema)
     reshaped = request.add or request.drop or request.default or request.key is not KEEP
     if schema.functional and reshaped:
         raise refusal(

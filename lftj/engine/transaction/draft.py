@@ -23,7 +23,7 @@ from lftj.engine.programs.handles import RuleHandle, number_of, without
 from lftj.engine.programs.program_change import Change, ProgramChange, between, changed
 from lftj.engine.programs.text_difference import difference
 from lftj.engine.transaction import owned_facts
-from lftj.engine.transaction.altering import Request, alter, drop
+from lftj.engine.transaction.altering import alter, drop
 from lftj.engine.transaction.bulk_draft import BulkDraft
 from lftj.engine.transaction.program_draft import (
     Input,
@@ -32,6 +32,7 @@ from lftj.engine.transaction.program_draft import (
     require_program,
 )
 from lftj.engine.transaction.redeclaring import redeclared
+from lftj.engine.transaction.requests import Request
 from lftj.errors import DeclarationError
 from lftj.heads.user import UserAggregate
 from lftj.maintenance.inputs.rule_work import RuleWork

@@ -313,8 +313,8 @@ def _differ(key: Callable[[Any], Any], before: Any, after: Any) -> bool:
 
 def _no_event(number: int, event: Any) -> FrameError:
     return FrameError(
-        f"change {number} is none: op {event.get('op')!r}",
-        hint="op is c, r or u with `after`, d with `before`, or t",
+        f"change {number} is none that a feed has: its op is {event.get('op')!r}",
+        hint="op is c, r or u with `after`, d with `before`, or t, of all rows",
     )
 
 

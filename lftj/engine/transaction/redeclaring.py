@@ -14,7 +14,8 @@ from dataclasses import replace
 
 from lftj.engine.programs.handles import RuleHandle
 from lftj.engine.programs.text_difference import Difference, relations_of
-from lftj.engine.transaction.altering import KEEP, Request, alter
+from lftj.engine.transaction.altering import alter
+from lftj.engine.transaction.requests import KEEP, Request
 from lftj.engine.transaction.schema_draft import SchemaDraft
 from lftj.errors import KeyViolationError
 from lftj.program.named_program import NamedProgram, Row, others_of

@@ -136,8 +136,9 @@ def not_kept(version: object, oldest: int, last: int, *, to_come: bool = False) 
             f"version {asked} is not there yet: the oldest one is {oldest}, the last {last}",
             hint="leave it out for the last one; ws.log() lists versions and times",
         )
+    there = f"the oldest one is {oldest}, the last {last}"
     return PastError(
-        f"version {asked} is not kept: the oldest one is {oldest}, the last {last}",
+        f"version {asked} is not kept: {there if oldest < last else f'only version {last} is'}",
         hint='keep more: lftj.connect(…, keep="all"), or a number of versions, or a timedelta',
     )
 

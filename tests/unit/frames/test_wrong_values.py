@@ -117,7 +117,7 @@ def test_ten_are_shown_with_each_remedy_once(ws: Any) -> None:
     text = str(found := refused(lambda: ws.load("n", rows)))
     assert len(found.errors) == 10
     assert text.count("\n") == 9 + 1 + 2
-    assert "and more, of which the first 10 are shown" in text
+    assert "and more: these are the first 10" in text
     assert text.count("help: ") == 2
     assert str(pickle.loads(pickle.dumps(found))) == text
     text = str(refused(lambda: ws.load("n", rows[:5])))

@@ -19,9 +19,12 @@ from lftj.engine.live import altered_state
 from lftj.errors import (
     BranchError,
     DeclarationError,
+    ExpressionError,
     KeyViolationError,
     LftjError,
     MergeConflictError,
+    OptionError,
+    ParseError,
     SchemaInUseError,
     StillNeededError,
     TypeClashError,
@@ -331,6 +334,76 @@ def test_what_cannot_be_changes_nothing(case: str) -> None:
         assert isinstance(error.value, LftjError)
         assert ws.version == version
         assert rows(ws) == ROWS
+
+
+MEANT: dict[str, tuple[type[LftjError], str, Callable[[Any], object]]] = {
+    "E171 add": (OptionError, "a dict of columns and types", lambda ws: ws.alter("e", add="z")),
+    "E171 rename": (OptionError, "new names", lambda ws: ws.alter("e", rename=("x", "y"))),
+    "E171 retype": (OptionError, "write retype=", lambda ws: ws.alter("e", retype=["x"])),
+    "E171 default": (OptionError, "write default=", lambda ws: ws.alter("e", default="x")),
+    "E171 compute": (OptionError, "write compute=", lambda ws: ws.alter("e", compute="x")),
+    "E171 drop": (OptionError, "a list of columns", lambda ws: ws.alter("e", drop={"x": 1})),
+    "E171 number": (OptionError, "a list of columns", lambda ws: ws.alter("e", drop=5)),
+    "E171 key": (OptionError, "write key=", lambda ws: ws.alter("e", key=5)),
+    "E171 to": (OptionError, "new name", lambda ws: ws.alter("e", to=5)),
+    "E111": (
+        UnknownNameError,
+        r"no column `xx`, which xx \+ 1 names",
+        lambda ws: ws.alter("e", add={"z": int}, compute={"z": "xx + 1"}),
+    ),
+    "E172 compute": (
+        DeclarationError,
+        "retype={'x': 'int'}",
+        lambda ws: ws.alter("e", compute={"x": "x + 1"}),
+    ),
+    "E172 default": (
+        DeclarationError,
+        "no column `z`, and gains none",
+        lambda ws: ws.alter("e", default={"z": 1}),
+    ),
+    "E103": (
+        ParseError,
+        r"'x \+ ' is no expression of columns: expected a term",
+        lambda ws: ws.alter("e", add={"z": int}, compute={"z": "x + "}),
+    ),
+    "E103 condition": (
+        ParseError,
+        r"if\(x > 1, true, false\)",
+        lambda ws: ws.alter("e", add={"z": bool}, compute={"z": "x > 1"}),
+    ),
+    "E103 optional": (
+        ExpressionError,
+        r"of the type int \| None",
+        lambda ws: ws.relation("o", {"x": lftj.optional(int)}),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", MEANT)
+def test_what_is_meant_is_said(case: str) -> None:
+    kind, words, change = MEANT[case]
+    with lftj.connect() as ws:
+        ws.relation("e", {"x": int})
+        ws.load("e", [(1,)])
+        with pytest.raises(kind, match=words) as error:
+            change(ws)
+        assert error.value.code == case.split()[0]
+        assert rows(ws, "e") == [(1,)]
+
+
+def test_a_name_of_before_leads_to_that_of_now() -> None:
+    with lftj.connect() as ws:
+        ws.relation("e", {"x": int})
+        ws.alter("e", to="f")
+        with pytest.raises(UnknownNameError, match="version 1 renamed it: write `f`"):
+            _ = ws["e"]
+        ws.alter("f", to="g")
+        with pytest.raises(UnknownNameError, match="write `g`"):
+            _ = ws["f"]
+        with pytest.raises(UnknownNameError, match="write `g`"):
+            _ = ws["e"]
+        with ws.transaction() as tx, pytest.raises(AttributeError, match=r"preview\['edge'\]"):
+            tx.preview().changes("g")
 
 
 def test_rows_come_after_the_schema() -> None:
