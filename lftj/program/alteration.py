@@ -81,6 +81,15 @@ class Alteration:
         """The alteration in words: `order: + region: str = 'EU'`."""
         return f"{self.relation}{_WORDS[self.kind](self)}"
 
+    @property
+    def words(self) -> str:
+        """The alteration in fewer words: without NULL as a value, and conversions without loss."""
+        if self.kind == "retype" and (self.back or self.expression == self.column):
+            return f"{self.relation}: {self.column}: {self.type}"
+        if self.kind == "add" and not self.expression and self.default is None:
+            return f"{self.relation}: + {self.column}: {self.type}"
+        return str(self)
+
     @staticmethod
     def of_order(after: RelationSchema) -> Alteration:
         """The one that has columns in the order that they have in a schema."""
@@ -108,10 +117,10 @@ class Alteration:
 
 
 _WORDS = {
-    "add": lambda each: f": + {each.column}: {each.type}{_value(each)}",
+    "add": lambda each: f": + {each.column}: {each.type} = {each.expression or repr(each.default)}",
     "drop": lambda each: f": - {each.column}",
     "rename": lambda each: f": {each.column} → {each.to}",
-    "retype": lambda each: f": {each.column}: {each.type}{_computed(each)}",
+    "retype": lambda each: f": {each.column}: {each.type} = {each.expression}",
     "default": lambda each: (
         f": {each.column} without default"
         if each.default is None
@@ -120,19 +129,6 @@ _WORDS = {
     "key": lambda each: f": key {', '.join(each.key)}" if each.key else ": no key",
     "name": lambda each: f" → {each.to}",
 }
-
-
-def _value(alteration: Alteration) -> str:
-    """The value of a column that comes; nothing for NULL."""
-    if alteration.expression:
-        return f" = {alteration.expression}"
-    return "" if alteration.default is None else f" = {alteration.default!r}"
-
-
-def _computed(alteration: Alteration) -> str:
-    """Expression by which a user computes a column; empty for a conversion that loses nothing."""
-    converted = alteration.back or alteration.expression == alteration.column
-    return "" if converted else f" = {alteration.expression}"
 
 
 def _in_order(before: RelationSchema, places: Sequence[int]) -> RelationSchema:

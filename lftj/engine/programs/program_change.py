@@ -300,7 +300,7 @@ def between(before: Program, after: Program) -> ProgramChange:
         tuple(str(before.sources[number].rule) for number in went),
         declared,
         tuple(name for name in relations if now.get(name) != relations[name]),
-        tuple(map(str, altered)),
+        tuple(each.words for each in altered),
         tuple(f"{name}: {', '.join(differences(relations[name], now[name]))}" for name in anew),
     )
 
