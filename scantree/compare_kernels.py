@@ -59,6 +59,14 @@ def ascends(mine, row, before, width):
 
 
 @compiled
+def all_ascend(mine, row, rows, before, width):
+    """Test for rows each of which is behind the one before it in the first columns."""
+    while row < rows and ascends(mine, row, before, width):
+        row += 1
+    return row == rows
+
+
+@compiled
 def compare(mine, theirs, width, state, before, came, went):
     """Compare the next rows that come, in a stretch, with those that are there until one side is at
     its end, and note the numbers of those that one side alone has. `before` keeps the last row that
@@ -76,6 +84,9 @@ def compare(mine, theirs, width, state, before, came, went):
         if equal == 0 and slot < slots and not comes_before(mine, row, theirs, slot):
             store(went, removed, slot)
             slot, removed, stretch = slot + 1, removed + 1, STRETCH
+            # so many that did not come: before all are passed over it is seen whether rows ascend
+            if removed == STRETCH and not all_ascend(mine, row + 1, rows, before, width):
+                return False
             continue
         unsure = last == NEW or (last == KNOWN and equal == 0)
         if unsure and not ascends(mine, row, before, width):

@@ -135,9 +135,12 @@ class LateTexts(_Chunks):
     def _look_up(
         self, number: int, start: int, missed: np.ndarray, codes: np.ndarray, first: int
     ) -> None:
-        """The codes of texts that are not expected."""
-        texts = self._chunks[number].slice(start, len(codes))
-        if len(missed) < len(codes):
+        """The codes of texts that are not expected, or of all where these are most."""
+        chunk = self._chunks[number]
+        texts = chunk.slice(start, len(codes))
+        if 2 * len(missed) > len(codes) and not chunk.null_count:
+            missed = np.arange(len(codes))
+        else:
             texts = texts.take(arrow_array(missed))
         try:
             codes[missed] = code_texts(texts, self._target._replace(expected=None), first + missed)

@@ -81,3 +81,24 @@ def test_rows_that_do_not_ascend_by_their_identity_are_told() -> None:
     assert differences(news, [], 2, 2, chance) == [news, []]
     assert differences(news, [], 2, 1, chance) is None
     assert differences(rows[::-1], [], 2, 1, chance) is None
+
+
+def test_another_order_is_told_before_all_that_is_there_was_read() -> None:
+    rows = np.arange(8 * PIECE)
+    for first in (0, 4 * PIECE, 8 * PIECE - 1):
+        coming = np.random.default_rng(first).permutation(rows)
+        coming[coming == first], coming[0] = coming[0], first
+        read_of = list[int]()
+
+        def there(read_of: list[int] = read_of) -> Iterator[np.ndarray]:
+            for start in range(0, len(rows), PIECE):
+                read_of.append(start)
+                yield rows[start : start + PIECE].reshape(1, -1).copy()
+
+        def read(
+            first: int, out: np.ndarray, beside: np.ndarray, coming: np.ndarray = coming
+        ) -> None:
+            out[0] = coming[first : first + out.shape[1]]
+
+        assert compared(read, len(rows), 1, 1, there()) is None
+        assert len(read_of) == 1
