@@ -56,8 +56,29 @@ def _take(columns: Columns, positions: np.ndarray) -> list[np.ndarray]:
 
 
 def _order_state(columns: Columns) -> int:
-    """DISTINCT or SORTED, 0 for rows out of order. Stops at the first pair of these."""
-    return int(state_of(as_matrix(columns, len(columns)), len(columns))) if columns else DISTINCT
+    """DISTINCT or SORTED, 0 for rows out of order. Stops at the first pair of these.
+
+    Some rows after the others, so that many which are no matrix become one in the cache.
+    """
+    if not columns:
+        return DISTINCT
+    width, state, rows = len(columns), DISTINCT, len(columns[0])
+    step = rows if type(columns) is Lines else _AT_ONCE
+    for first in range(0, max(rows, 1), max(step, 1)):
+        some = [column[first : first + step + 1] for column in columns] if step < rows else columns
+        found = int(state_of(as_matrix(some, width), width))
+        if found == 0:
+            return 0
+        state = max(state, found)
+    return state
+
+
+def _are_distinct(columns: Columns) -> bool:
+    """Test for many rows, no matrix yet, that ascend strictly: fresh memory for a matrix takes
+    longer than to see that none is needed. Others are looked at as a matrix.
+    """
+    many = len(columns) * len(columns[0]) > _LARGE
+    return many and type(columns) is not Lines and _order_state(columns) == DISTINCT
 
 
 def is_sorted(columns: Columns) -> bool:
@@ -121,7 +142,7 @@ def sort_rows(columns: Columns) -> list[np.ndarray]:
     O(n) when already sorted; O(n log n) otherwise, and fastest when the columns' ranges take at
     most 63 bits together.
     """
-    if not columns or len(columns[0]) < 2:
+    if not columns or len(columns[0]) < 2 or _are_distinct(columns):
         return list(columns)
     given = as_matrix(columns, len(columns))
     ordered, _ = _sorted_matrix(given, len(columns), unique=True)
@@ -161,6 +182,8 @@ def sort_and_count(columns: Columns, counts: np.ndarray) -> tuple[list[np.ndarra
         return list(columns), counts
     if not columns:
         return [], sum_runs(counts, np.zeros(1, dtype=np.int64))
+    if _are_distinct(columns):
+        return list(columns), counts
     data = as_matrix([*columns, counts], len(columns) + 1)
     if (found := summed(data, zeros=True)) is not None:
         return list(found[:-1]), found[-1]

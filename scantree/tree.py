@@ -55,6 +55,10 @@ _Fill = Callable[[Words, Span], None]
 """Writes a part of the rows of a span to their leaves."""
 
 
+def _words(column: NDArray[np.int64]) -> Words:
+    return np.ascontiguousarray(column, np.int64)
+
+
 class Tree(TreeReading):
     """One version of an ordered map. Make it with `Tree.build` or `Tree.empty`; change it with
     `apply`.
@@ -131,13 +135,18 @@ class Tree(TreeReading):
     ) -> Tree:
         """A tree of rows whose keys are sorted and distinct (not checked). O(n). `options` as in
         `empty`.
-        """
-        data = as_matrix([*keys, *values] if len(values) else keys, len(keys) + len(values))
-        return cls.empty(arena, len(keys), len(values), **options)._load(data)  # type: ignore[arg-type]
 
-    def _load(self, data: NDArray[np.int64]) -> Tree:
-        if data.shape[1] >= 2 * SPAN and self.arena.threads.workers > 1:
-            return self.with_columns([partial(data.__getitem__, line) for line in range(len(data))])
+        Many rows are written column by column: a matrix of them would take fresh memory.
+        """
+        columns = [*keys, *values] if len(values) else keys
+        tree = cls.empty(arena, len(keys), len(values), **options)  # type: ignore[arg-type]
+        return tree._load(columns)
+
+    def _load(self, columns: Columns) -> Tree:
+        lengths = {len(column) for column in columns}
+        if len(lengths) == 1 and lengths.pop() >= 2 * SPAN:
+            return self.with_columns([partial(_words, column) for column in columns])
+        data = as_matrix(columns, len(columns))
         with self.arena.lock:
             return self._published(*self.arena.made_in_room(build_in_room, self.layout, data))
 
