@@ -62,10 +62,12 @@ def _order_state(columns: Columns) -> int:
     """
     if not columns:
         return DISTINCT
-    width, state, rows = len(columns), DISTINCT, len(columns[0])
-    step = rows if type(columns) is Lines else _AT_ONCE
-    for first in range(0, max(rows, 1), max(step, 1)):
-        some = [column[first : first + step + 1] for column in columns] if step < rows else columns
+    width, rows = len(columns), len(columns[0])
+    if rows <= _AT_ONCE or type(columns) is Lines:
+        return int(state_of(as_matrix(columns, width), width))
+    state = DISTINCT
+    for first in range(0, rows, _AT_ONCE):
+        some = [column[first : first + _AT_ONCE + 1] for column in columns]
         found = int(state_of(as_matrix(some, width), width))
         if found == 0:
             return 0
@@ -75,10 +77,9 @@ def _order_state(columns: Columns) -> int:
 
 def _are_distinct(columns: Columns) -> bool:
     """Test for many rows, no matrix yet, that ascend strictly: fresh memory for a matrix takes
-    longer than to see that none is needed. Others are looked at as a matrix.
+    longer than to see that none is needed.
     """
-    many = len(columns) * len(columns[0]) > _LARGE
-    return many and type(columns) is not Lines and _order_state(columns) == DISTINCT
+    return type(columns) is not Lines and _order_state(columns) == DISTINCT
 
 
 def is_sorted(columns: Columns) -> bool:
@@ -142,7 +143,9 @@ def sort_rows(columns: Columns) -> list[np.ndarray]:
     O(n) when already sorted; O(n log n) otherwise, and fastest when the columns' ranges take at
     most 63 bits together.
     """
-    if not columns or len(columns[0]) < 2 or _are_distinct(columns):
+    if not columns or len(columns[0]) < 2:
+        return list(columns)
+    if len(columns) * len(columns[0]) > _LARGE and _are_distinct(columns):
         return list(columns)
     given = as_matrix(columns, len(columns))
     ordered, _ = _sorted_matrix(given, len(columns), unique=True)
@@ -182,7 +185,7 @@ def sort_and_count(columns: Columns, counts: np.ndarray) -> tuple[list[np.ndarra
         return list(columns), counts
     if not columns:
         return [], sum_runs(counts, np.zeros(1, dtype=np.int64))
-    if _are_distinct(columns):
+    if len(columns) * len(columns[0]) > _LARGE and _are_distinct(columns):
         return list(columns), counts
     data = as_matrix([*columns, counts], len(columns) + 1)
     if (found := summed(data, zeros=True)) is not None:

@@ -30,7 +30,7 @@ OF_EXECUTORS: tuple[str, ...] = (
 )
 _OFTEN = 6
 _SELDOM = {**dict.fromkeys(OF_EXECUTORS, 2), **dict.fromkeys(OF_DRIVERS, 1)}
-"""How often faults come, after which one or three processes of Java start; others come `_OFTEN`."""
+"""Weights of faults after which one or three processes of Java start; others come `_OFTEN`."""
 OF_STORES = ("store slow", "store failing", "answers lost", "listings lag", "store down")
 NOTHING = "nothing"
 _DOWN = 3.0

@@ -32,8 +32,8 @@ _KeptBy = dict[CallShape, Kept]
 
 @frozen(slots=True)
 class PartPlan:
-    """What the states that see the same assignments take of them: the columns `args` behind the
-    group. `by_groups`: they take rows that are sorted by groups alone, and sooner so.
+    """The part that states which see the same assignments take of them: the columns `args` behind
+    the group. `by_groups`: they take rows that are sorted by groups alone, and sooner so.
     """
 
     args: tuple[int, ...]

@@ -287,7 +287,7 @@ def between(before: Program, after: Program) -> ProgramChange:
     if after is before:
         return ProgramChange((), ())
     catalog = before.catalog
-    altered = since(catalog.alterations, after.catalog.alterations) or ()
+    altered = _altered(catalog, after.catalog)
     for each in altered:
         if each.relation in catalog.relations:
             catalog = catalog.altered(each)
@@ -305,6 +305,14 @@ def between(before: Program, after: Program) -> ProgramChange:
     )
 
 
+def _altered(before: Catalog, after: Catalog) -> tuple[Alteration, ...]:
+    """The alterations of a catalog by a later one, but for those that were declared anew."""
+    if not (altered := since(before.alterations, after.alterations) or ()):
+        return ()
+    gone = dropped_since(before, after)
+    return tuple(each for each in altered if each.relation not in gone)
+
+
 def _rules_between(
     before: Program, after: Program, altered: Collection[Alteration], *, again: bool
 ) -> tuple[list[int], list[int]]:
@@ -312,17 +320,14 @@ def _rules_between(
     `again`, as it may where what it names is declared otherwise, is neither.
     """
     old, new = before.sources, after.sources
-    came = [number for number in new if number not in old]
-    went = [number for number in old if number not in new]
+    came, went = sorted(new.keys() - old.keys()), sorted(old.keys() - new.keys())
     if not again or not came or not went:
         return came, went
-    gone = dropped_since(before.catalog, after.catalog)
-    of_old = [each for each in altered if each.relation not in gone]  # not of those declared anew
     by_rule, same = dict[str, list[int]](), set[int]()
     for number in came:
         by_rule.setdefault(canonical(new[number].rule), []).append(number)
     for number in went:
-        if found := by_rule.get(canonical(_read_after(before.catalog, old[number].rule, of_old))):
+        if found := by_rule.get(canonical(_read_after(before.catalog, old[number].rule, altered))):
             same |= {number, found.pop()}
     return [n for n in came if n not in same], [n for n in went if n not in same]
 
@@ -338,9 +343,9 @@ def _read_after(catalog: Catalog, rule: tree.Rule, altered: Collection[Alteratio
 
 def summary(before: Program, after: Program) -> str:
     """The change as `ws.log()` has it: `main: rules +1 -2`; empty where there is none."""
-    altered = since(before.catalog.alterations, after.catalog.alterations) or ()
+    altered = _altered(before.catalog, after.catalog)
     known, now = before.catalog.relations, after.catalog.relations
-    again = bool(altered) or any(now.get(name, known[name]) != known[name] for name in known)
+    again = bool(altered) or not known.items() <= now.items()
     for each in altered:
         known = [each.name if name == each.relation else name for name in known]
     counts = [
