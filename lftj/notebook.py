@@ -12,7 +12,8 @@ where there is none. `%datalog edge(x, _)` asks one question, and can stand behi
 A cell is a program (`Workspace.program`): run again it changes nothing, and edited it takes back
 what it said before. `%%datalog NAME PROGRAM` gives it a name; else it is known by the cell's number
 in the notebook, in a terminal by the relations that it declares, and where it declares none by its
-text.
+text. `%%datalog --alter` alters relations to edited declarations, `--drop` drops what the text has
+no more.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from lftj.engine.versions.result import Result
 
 _DEFAULT = "ws"
+_OPTIONS = ("--alter", "--drop")
 _DECLARED = re.compile(r"^\s*\.decl\s+([\w?]+)", re.MULTILINE)
 
 
@@ -60,12 +62,14 @@ def _datalog(shell: Any, run: _Run, line: str, cell: str | None = None) -> Resul
     """
     if cell is None:
         return _workspace(shell, _DEFAULT).query(_question(line))
-    variable, _, program = line.strip().partition(" ")
+    words = line.split()
+    named = [word for word in words if word not in _OPTIONS]
+    variable, program = (*named, "")[0], " ".join(named[1:])
     workspace = _workspace(shell, variable or _DEFAULT)
     rules, questions = _parts(cell)
-    name = program.strip() or _name(run.cell, rules)
+    name = program or _name(run.cell, rules)
     if rules.strip() or name in workspace.programs:
-        _set(workspace, rules, name)
+        _set(workspace, rules, name, drop="--drop" in words, alter="--alter" in words)
     answers = [workspace.query(question) for question in questions]
     for answer in answers[:-1]:
         _show(answer)
@@ -114,10 +118,10 @@ def _name(cell: str | None, rules: str) -> str:
     return f"cell {', '.join(declared) or sha256(rules.encode()).hexdigest()[:12]}"
 
 
-def _set(workspace: Workspace, rules: str, name: str) -> None:
+def _set(workspace: Workspace, rules: str, name: str, *, drop: bool, alter: bool) -> None:
     """Have rules and facts be a program, in one transaction, and print what it changed."""
     with workspace.transaction() as tx:
-        found = tx.program(rules, name=name, file="<cell>")
+        found = tx.program(rules, name=name, file="<cell>", drop=drop, alter=alter)
     changed = [_change(each, tx.changes(each)) for each in tx.changes()]
     if found.went or (found.came and not changed):
         counts = (("+", found.came), ("−", found.went))

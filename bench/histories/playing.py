@@ -19,7 +19,7 @@ LONG_ENOUGH = {"s": 0.0, "m": 0.05, "l": 0.05}
 """Seconds of an evaluation from which on its ratios count. Smaller ones tell of fixed costs."""
 HOPELESS = 8.0
 """Times the least time of any way, and two seconds, after which a way takes no further changes."""
-MEMORY = 8 << 30
+MEMORY = 4 << 30
 """Bytes that a commit may take. A way by itself may need all derivations of a relation at once."""
 
 

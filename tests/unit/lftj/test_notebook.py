@@ -136,3 +136,21 @@ def test_a_cell_of_a_notebook_is_known_by_its_number_and_any_by_its_name(shell: 
     assert (len(ws.rules), set(ws.programs)) == (4, {"cell edge, reach", "cell a1", "mine"})
     shell.run_cell("%%datalog\n? reach(1, y).", cell_id="a1").raise_error()
     assert (len(ws.rules), set(ws.programs)) == (3, {"cell edge, reach", "mine"})
+
+
+def test_an_edited_declaration_alters_and_drops_where_the_cell_says_so(shell: Any) -> None:
+    first = CELL.replace("%%datalog", "%%datalog ws graph")
+    ran(shell, first)
+    ws = shell.user_ns["ws"]
+    ws.load("edge", [(7, 8)])
+    edited = first.replace("edge(x: number, y: number)", "edge(x: number, y: number, z: number?)")
+    edited = edited.replace("edge(x, y)", "edge(x, y, _)").replace("edge(y, z)", "edge(y, z, _)")
+    edited = edited.replace("edge(1, 2). edge(2, 3).", "")
+    with pytest.raises(lftj.LftjError, match="E327"):
+        ran(shell, edited)
+    ran(shell, edited.replace("%%datalog", "%%datalog --alter"))
+    assert ws["edge"].fetchall() == [(7, 8, None)]
+    with pytest.raises(lftj.LftjError, match="E327"):
+        ran(shell, "%%datalog ws graph\n.decl reach(x: number, y: number)")
+    ran(shell, "%%datalog ws graph --drop\n.decl reach(x: number, y: number)")
+    assert "edge" not in ws.relations
