@@ -45,6 +45,8 @@ from lftj.scantree.page_kernels import (
     PAGE_ROWS,
     REFERENCES,
     discard,
+    words_of_index,
+    words_of_leaf,
 )
 from lftj.scantree.seek_kernels import END, rank
 from lftj.scantree.sharing import SPAN, Span, spans
@@ -149,6 +151,23 @@ class Tree(TreeReading):
         data = as_matrix(columns, len(columns))
         with self.arena.lock:
             return self._published(*self.arena.made_in_room(build_in_room, self.layout, data))
+
+    def packed(self) -> Tree:
+        """The same rows on pages as bulk load fills them: many small changes leave these half full.
+        O(n).
+        """
+        empty = Tree(self.arena, self, 0, 0, 0)
+        return empty._load(as_matrix(self.columns(), self.key_width + self.value_width))
+
+    @property
+    def words_packed(self) -> int:
+        """The words that `packed` takes."""
+        pages = -(-self.count // int(load_fill(self.layout)))
+        words = pages * int(words_of_leaf(self.layout))
+        while pages > 1:
+            pages = -(-pages // int(self.layout[FAN_CAPACITY]))
+            words += pages * int(words_of_index(self.layout))
+        return words
 
     def overwrite(self, row: Sequence[int]) -> None:
         """Put another row in place of the only one. For trees of which nobody else has a version,

@@ -94,6 +94,31 @@ def test_after_many_small_commits_state_is_that_of_one_version(
     workspace.close()
 
 
+def test_pages_that_small_commits_left_half_full_are_packed(tmp_path: Path) -> None:
+    rules, rows, nodes = RULES["triangles"], edges(12_000, 20_000), 20_000
+    workspace = opened(InlineExecutor(tmp_path / "many", 2), rules, rows)
+    more, sizes, opened_parts = edges(16_500, nodes)[12_000:], list[int](), 0
+    for first in range(0, len(more), 50):
+        cost = change(workspace, *more[first : first + 50])
+        opened_parts += cost["opened"]
+        assert cost["built"] == 0
+        sizes.append(_own_size(tmp_path / "many"))
+    rows = [*rows, *more]
+    assert set(workspace["v"]) == expected(rules, set(rows))
+    assert not workspace.verify()
+    workspace.close()
+    fresh = opened(InlineExecutor(tmp_path / "fresh", 2), rules, rows)
+    change(fresh, (-1, -2))
+    fresh.compact()
+    assert np.mean(sizes[-30:]) <= 1.5 * _own_size(tmp_path / "fresh")
+    assert 0 < opened_parts <= 8  # each once or twice, from what is packed
+
+
+def _own_size(path: Path) -> int:
+    """Bytes of the pages that one part has."""
+    return sum(file.stat().st_size for file in (path / "state").glob("part*"))
+
+
 def test_a_part_that_the_last_commit_left_alone_is_stored_as_it_was(tmp_path: Path) -> None:
     executor = InlineExecutor(tmp_path, 6)
     rows = {(x, x + 1) for x in range(600)}

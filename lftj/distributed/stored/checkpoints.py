@@ -32,7 +32,7 @@ from lftj.distributed.stored.stored_files import (
     trial,
 )
 from lftj.distributed.stored.stored_objects import StateObjects
-from lftj.distributed.stored.stored_part import open_part, read_record, store_part
+from lftj.distributed.stored.stored_part import WHOLE, open_part, read_record, store_part
 from lftj.distributed.stored.storing import storing
 from lftj.scantree import FileDamagedError, frozen
 from lftj.storage.durable import NOT_TO_BE_HAD, StoredPages
@@ -96,6 +96,7 @@ class Checkpoints:
         self._one = threading.Lock()
         self._stored = 0
         self._superseding: dict[tuple[str, int], RecordName] = {}
+        self._packed: dict[tuple[str, int], tuple[RecordName, str]] = {}
         self._busy = False
 
     def pages(self, path: str) -> StoredPages:
@@ -124,6 +125,7 @@ class Checkpoints:
         key = path, name.part
         if any(each.version <= task.base[1] for each in list(self._superseding.values())):
             self._remove_superseded(path, task.base[1])
+            self._sweep_rewritten(path)
         since = self._since.setdefault(key, _Since())
         orders = sum(len(relation.orders()) for relation in state.database.values())
         since.commits += name.token != since.latest
@@ -203,13 +205,15 @@ class Checkpoints:
                 return False
             pages, strings = self.pages(path), due.host.strings_below(path)
             try:
-                store_part(
+                packed = store_part(
                     due.name, due.program, due.state, pages, strings, self.objects(path), anew=anew
                 )
             except (OSError, MemoryError, FileDamagedError):
                 self._since[path, due.name.part].program = ""  # rows are on disk: nothing is lost
                 return False
             self._superseding[path, due.name.part] = due.name
+            if packed:
+                self._packed[path, due.name.part] = due.name, due.program
             self._remove_superseded(path, due.base)
             self._stored += 1
         if self._stored % max(due.parts, _SWEPT) == 0:
@@ -228,6 +232,16 @@ class Checkpoints:
                 if name.version <= base:
                     self._superseding.pop(key, None)
 
+    def _sweep_rewritten(self, path: str) -> None:
+        """Remove pages of relations that parts have whole, once no record of this worker needs
+        those from before all were written again.
+        """
+        rewritten = self.pages(path).rewritten
+        if WHOLE in rewritten and not any(key[0] == path for key in list(self._superseding)):
+            rewritten.clear()
+            with suppress(OSError):
+                sweep_shared(Path(path))
+
     def stored_anew(
         self, task: OnPart, steps: int, state: PartState, host: Host
     ) -> RecordName | None:
@@ -242,6 +256,16 @@ class Checkpoints:
         self._since[task.key] = _Since(task.program_name, token, version, orders, token)
         due = _Due(name, task.program_name, state, host, version, task.parts)
         return name if self._store(task.key[0], due, anew=True) else None
+
+    def is_packed(self, task: OnPart) -> bool:
+        """Tell, once, whether a part was stored on fewer pages than this worker has it on, by a
+        commit up to the one that the task builds on: it is to be opened from there.
+        """
+        found = self._packed.get(task.key)
+        if found is None or found[0].version > task.base[1]:
+            return False
+        self._packed.pop(task.key, None)
+        return found[1] == task.program_name
 
     # ── opening ───────────────────────────────────────────────────────────────────────────────────
     def opened(

@@ -44,12 +44,16 @@ from lftj.views.stored import Rule, statistics_data, statistics_of, views_data, 
 WHOLE = "whole"
 LAYERS = ("distributed",)
 """Floors that have a say in what parts store, beside those of all stored states."""
-_GROWTH = 1.5
+_GROWTH = 1.35
 """Words of all pages that were written of a part, over those that one version has, from which all
-are written again: each is written twice more on average, and files are a quarter larger.
+are written again: each is written three times more on average, and files are a sixth larger.
 """
 _SPARE = 1 << 12
 """Words beyond, for parts of few pages."""
+_SPARSE = 1.2
+"""Words of all pages of one version over those that the same rows take once they are packed, from
+which they are: a leaf is half full after it was split [Yao 1978].
+"""
 
 
 # ── writing ───────────────────────────────────────────────────────────────────────────────────────
@@ -62,9 +66,10 @@ def store_part(
     objects: StateObjects,
     *,
     anew: bool = False,
-) -> int:
+) -> bool:
     """Write what is new of a part's pages, with `anew` all pages where that gives room back, and
-    its record. The bytes that the record takes. Raises OSError, MemoryError or FileDamagedError.
+    its record. True where pages were packed: the state as it is in memory has others from now on.
+    Raises OSError, MemoryError or FileDamagedError.
     """
     trees = StoredTrees()
     record = {
@@ -77,23 +82,35 @@ def store_part(
     }
     pages.folder.mkdir(exist_ok=True)
     record["strings"] = strings.written(pages.folder)
-    owners = {WHOLE: trees.roots(shared=True), name.owner: trees.roots(shared=False)}
-    for owner, roots in owners.items():
-        pages.append(owner, roots)
-    for owner in owners:
-        segments = pages.needed(data[0] for data in trees.written())
-        full = pages.overgrown(owner, segments, growth=_GROWTH, spare=_SPARE)
-        if full or (anew and regrown(owner, segments, pages.full)) or not pages.there(segments):
-            pages.rewrite(owner, owners[owner])
+    packed = _write_pages(name.owner, trees, pages, anew=anew)
     record["trees"] = trees.written()
     record["segments"] = [
         segment_data(segment) for segment in pages.needed(data[0] for data in record["trees"])
     ]
     pages.check()
-    record["full"] = {owner: pages.full[owner] for owner in owners}
+    record["full"] = {owner: pages.full[owner] for owner in (WHOLE, name.owner)}
     if published := objects.published(record):
         record["objects"] = published
-    return _write(pages.folder, name, record)
+    _write(pages.folder, name, record)
+    return packed
+
+
+def _write_pages(own: str, trees: StoredTrees, pages: StoredPages, *, anew: bool) -> bool:
+    """Write the pages of trees that no file has, or all where that is due, packed where they are
+    sparse; whether those of the owner `own` were packed.
+    """
+    packed, owners = False, {WHOLE: trees.roots(shared=True), own: trees.roots(shared=False)}
+    for owner, roots in owners.items():
+        pages.append(owner, roots)
+    for owner, roots in owners.items():
+        segments = pages.needed(data[0] for data in trees.written())
+        full = pages.overgrown(owner, segments, growth=_GROWTH, spare=_SPARE)
+        if full or (anew and regrown(owner, segments, pages.full)) or not pages.there(segments):
+            pages.rewrite(owner, roots)
+            if owner == own and trees.pack(pages.full[owner], _SPARSE, _SPARE):
+                packed = True
+                pages.rewrite(owner, trees.roots(shared=False))
+    return packed
 
 
 def _relations(state: PartState, trees: StoredTrees) -> dict[str, Any]:
@@ -109,11 +126,10 @@ def rules_of(plan: PartPlan) -> list[Rule]:
     return [rule for stage in plan.stages for stratum in stage.strata for rule in stratum.rules]
 
 
-def _write(folder: Path, name: RecordName, record: Mapping[str, Any]) -> int:
+def _write(folder: Path, name: RecordName, record: Mapping[str, Any]) -> None:
     with whole_file(folder / name.file) as sink:
-        written = sink.write(sealed(record))
+        sink.write(sealed(record))
     store_of(folder).publish([folder / name.file])
-    return written
 
 
 def is_compact(record: Mapping[str, Any]) -> bool:

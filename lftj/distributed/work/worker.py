@@ -234,6 +234,8 @@ class Holding(Generic[Task]):
                 log, f"{self.key[0]} under {self.task.program_name} at {token}", known
             )
         state = None if state is None else state.carried(self.plan, self.host)
+        if state is not None and self.worker.checkpoints.is_packed(self.task):
+            state = self._opened(self._manifest) or state
         if state is not None and state.token == token:
             return state
         return self._built(self._manifest, state)

@@ -40,12 +40,13 @@ pages of the arena, so it is done each time there are twice as many as were left
 
 class StoredPages:
     """Below one folder, in one arena. `full`: the words that each owner's pages took when all were
-    written.
+    written; `rewritten`: the owners of which all were written again, until somebody looks.
     """
 
     def __init__(self, arena: Arena, folder: Path) -> None:
         self.folder = folder
         self.full: dict[str, int] = {}
+        self.rewritten: set[str] = set()
         self._arena = arena
         self._known: dict[str, Segment] = {}
         self._files: dict[str, SegmentFile] = {}
@@ -77,6 +78,7 @@ class StoredPages:
         if _ROOM * words > ROOM:
             self._begun(owner, _ROOM * words)
         self.append(owner, roots)
+        self.rewritten.add(owner)
 
     def forget(self, owner: str, roots: Sequence[int]) -> None:
         """Have these pages be in no segment, so that the next one of this owner gets them all."""

@@ -45,6 +45,17 @@ class StoredTrees:
             tree.root for number, tree in enumerate(self.trees) if (number in self.shared) == shared
         ]
 
+    def pack(self, words: int, growth: float, spare: int) -> bool:
+        """Put packed trees in place of those that are not shared, where these take so many words,
+        `growth` times what packed ones do and `spare` more; whether that was so.
+        """
+        own = [number for number in range(len(self.trees)) if number not in self.shared]
+        if words <= growth * sum(self.trees[number].words_packed for number in own) + spare:
+            return False
+        for number in own:
+            self.trees[number] = self.trees[number].packed()
+        return True
+
     def written(self) -> list[TreeData]:
         """The trees as data, once all their pages have addresses."""
         return [
