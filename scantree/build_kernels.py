@@ -37,6 +37,17 @@ def load_fill(layout):
 
 
 @compiled
+def words_packed(layout, rows):
+    """Words of the pages that a bulk load fills."""
+    pages = -(-rows // load_fill(layout))
+    words = pages * words_of_leaf(layout)
+    while pages > 1:
+        pages = -(-pages // layout[FAN_CAPACITY])
+        words += pages * words_of_index(layout)
+    return words
+
+
+@compiled
 def words_to_load(layout, rows):
     """No fewer words than a bulk load takes."""
     leaves = rows // load_fill(layout) + 1

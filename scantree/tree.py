@@ -31,6 +31,7 @@ from lftj.scantree.build_kernels import (
     load_fill,
     raise_levels,
     take_leaves,
+    words_packed,
     words_to_load,
 )
 from lftj.scantree.columns import Columns, as_matrix
@@ -45,8 +46,6 @@ from lftj.scantree.page_kernels import (
     PAGE_ROWS,
     REFERENCES,
     discard,
-    words_of_index,
-    words_of_leaf,
 )
 from lftj.scantree.seek_kernels import END, rank
 from lftj.scantree.sharing import SPAN, Span, spans
@@ -157,17 +156,12 @@ class Tree(TreeReading):
         O(n).
         """
         empty = Tree(self.arena, self, 0, 0, 0)
-        return empty._load(as_matrix(self.columns(), self.key_width + self.value_width))
+        return empty._load(self.columns())
 
     @property
     def words_packed(self) -> int:
         """The words that `packed` takes."""
-        pages = -(-self.count // int(load_fill(self.layout)))
-        words = pages * int(words_of_leaf(self.layout))
-        while pages > 1:
-            pages = -(-pages // int(self.layout[FAN_CAPACITY]))
-            words += pages * int(words_of_index(self.layout))
-        return words
+        return int(words_packed(self.layout, self.count))
 
     def overwrite(self, row: Sequence[int]) -> None:
         """Put another row in place of the only one. For trees of which nobody else has a version,

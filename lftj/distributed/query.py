@@ -22,7 +22,7 @@ from lftj.distributed.parts.transport import ReadTask
 from lftj.distributed.result import gathered, rows_in_parts
 from lftj.distributed.work.query_part import Answered, QueryTask, answer_part
 from lftj.engine.questions import Question, asked, question_body, values_of
-from lftj.engine.versions import Result
+from lftj.engine.versions import ANSWERS, Result
 from lftj.errors import DistributedError
 from lftj.program import QUESTION, Catalog, RelationSchema
 from lftj.syntax import attending, to_term, tree
@@ -172,7 +172,7 @@ class _Asking:
             len(rows[0]),
             dictionary,
             version=version,
-            name="answers",
+            name=ANSWERS,
         )
 
     def _left(self, entries: list[Entry]) -> Result:
@@ -187,6 +187,6 @@ class _Asking:
             tasks,
             self.present,
             sum(entry.rows for entry in entries),
-            name="answers",
+            name=ANSWERS,
             held=self.files,
         )

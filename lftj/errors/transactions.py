@@ -356,6 +356,24 @@ class MergeConflictError(LftjError, ValueError):
         )
 
     @classmethod
+    def of_dropped(cls, names: Sequence[str]) -> MergeConflictError:
+        """The error for relations that one branch has dropped, and the other one changed."""
+        return cls(
+            f"one branch has dropped {', '.join(names)}, or declared it anew, and the other one "
+            "has changed its rows",
+            conflicts={name: [] for name in names},
+            hint="delete these rows, or take the drop back, and merge again",
+        )
+
+    @classmethod
+    def of_needed(cls, reason: str) -> MergeConflictError:
+        """The error for what a branch has taken away and the other one needs."""
+        return cls(
+            f"what the branch has changed cannot be made here: {reason}",
+            hint="change what needs it in the branch that does, and merge again",
+        )
+
+    @classmethod
     def of_programs(cls, names: Sequence[str]) -> MergeConflictError:
         """The error for programs that became different texts."""
         return cls(

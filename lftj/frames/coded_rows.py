@@ -25,6 +25,13 @@ class CodedRows(ABC):
 
     types: Sequence[Type]
 
+    @property
+    def _column_names(self) -> Sequence[str] | None:
+        """The names of the columns of a relation; None for those of a query, which its variables
+        name.
+        """
+        return None
+
     @abstractmethod
     def _coded(self) -> tuple[Sequence[np.ndarray], Texts]:
         """One array of codes per column, which nobody writes to, and their strings."""
@@ -35,8 +42,8 @@ class CodedRows(ABC):
 
 @frozen
 class CodedCarrier:
-    """Coded rows. Like tuples they go by position: the columns of a query are named by its
-    variables.
+    """Coded rows. Those of a query go by position, like tuples: its variables name the columns.
+    Those of a relation go by name where a name is one of the relation that they go to.
     """
 
     source: CodedRows
@@ -45,6 +52,13 @@ class CodedCarrier:
     first: int = 0
     end: int | None = None
     """The rows [first, end) are read, by default all."""
+
+    def names_for(self, wanted: Sequence[str], *, asked: bool) -> Sequence[str] | None:
+        """The names by which columns are found; None where they go by position. `asked`: the caller
+        says which goes where.
+        """
+        names = self.source._column_names
+        return names if names and (asked or not {*names}.isdisjoint(wanted)) else None
 
     @property
     def width(self) -> int:

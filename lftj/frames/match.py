@@ -7,6 +7,7 @@ from collections.abc import Hashable, Mapping, Sequence
 
 from lftj.errors import FrameError
 from lftj.errors.nearest import closest
+from lftj.frames.coded_rows import CodedCarrier
 from lftj.frames.frame import Carrier, Columns
 
 ColumnMap = Mapping[str, Hashable]
@@ -41,10 +42,13 @@ def match_columns(
     much, and what was probably meant.
     """
     wanted = [name for name, _ in columns]
-    if carrier.names is None:
+    found = carrier.names
+    if isinstance(carrier, CodedCarrier):
+        found = carrier.names_for(wanted, asked=mapping is not None)
+    if found is None:
         _check_width(carrier, columns, defaults, mapping)
         return list(range(len(wanted)))
-    names = list(carrier.names)
+    names = list(found)
     _check_mapping({} if mapping is None else mapping, wanted)
     sources: list[Hashable] = [(mapping or {}).get(name, name) for name in wanted]
     lacking = may_lack(columns, defaults, mapping)

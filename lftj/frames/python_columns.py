@@ -9,7 +9,8 @@ import numpy as np
 
 from lftj.errors import LftjError, NullValueError
 from lftj.frames.frame import CodedColumn, Target
-from lftj.types import encode_scalar, floats_to_codes
+from lftj.types import NULL_CODE, encode_scalar, floats_to_codes
+from lftj.types.codes import plain
 
 _DTYPES = {"int": (int, np.int64), "float": (float, np.float64), "bool": (bool, np.int64)}
 
@@ -88,6 +89,8 @@ def _code_each(values: Sequence[object], target: Target, nan_is_null: bool) -> C
             continue
         try:
             codes[row] = encode_scalar(target.type, value, target.dictionary)
+            if codes[row] == NULL_CODE:  # or the integer, which is refused later
+                missing[row] = plain(value) is None
         except NullValueError as error:
             (nans if error.code == "E201" else missing)[row] = True
         except LftjError as error:

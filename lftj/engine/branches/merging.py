@@ -30,7 +30,7 @@ from lftj.engine.live.engine import Engine
 from lftj.engine.programs.handles import RuleHandle
 from lftj.engine.transaction.draft import Draft
 from lftj.engine.versions.state import State
-from lftj.errors import MergeConflictError
+from lftj.errors import MergeConflictError, SchemaInUseError, StillNeededError
 from lftj.program.checks.declarations import require_same_types
 from lftj.program.checks.subtypes import types_above
 from lftj.program.program import Program
@@ -53,7 +53,10 @@ def merge(draft: Draft, source: Engine) -> None:
     engine = draft.engine
     engine.writer.flush()  # the log has the state of the other one
     common = branches_of(engine).common(engine, source)
-    _add(draft, source.state, common)
+    try:
+        _add(draft, source.state, common)
+    except (StillNeededError, SchemaInUseError) as problem:
+        raise MergeConflictError.of_needed(problem.reason) from problem
     draft.merged = source
 
 
@@ -104,7 +107,7 @@ def _require_not_dropped(common: State, state: State, changes: Collection[str]) 
     """
     gone = dropped_since(common.program.catalog, state.program.catalog)
     if both := sorted(gone.intersection(changes)):
-        raise MergeConflictError.of({name: [] for name in both})
+        raise MergeConflictError.of_dropped(both)
 
 
 def _require_no_conflicts(

@@ -18,7 +18,7 @@ from lftj.engine.commit.commit import begin_calls
 from lftj.engine.machine_code.compiled_ahead import compile_for
 from lftj.engine.questions.bound_search import search_for
 from lftj.engine.questions.question import Asked, Questions
-from lftj.engine.versions.result import Result
+from lftj.engine.versions.result import ANSWERS, Result
 from lftj.engine.versions.state import State
 from lftj.heads.user import UserAggregate
 from lftj.join.context import Context
@@ -133,7 +133,7 @@ def answer(
             count,
             texts,
             version=state.version,
-            name="answers",
+            name=ANSWERS,
         )
 
 

@@ -13,6 +13,7 @@ lftj.scantree.diff_kernels diff W W i i i i
 lftj.scantree.read_kernels look_up W i i W R B R
 lftj.scantree.build_kernels build_in_room W W R
 lftj.scantree.build_kernels load_fill W
+lftj.scantree.build_kernels words_packed W i
 lftj.scantree.build_kernels words_to_load W i
 lftj.scantree.build_kernels fill_leaves W W i W W
 lftj.scantree.build_kernels raise_levels W W W i i

@@ -145,6 +145,9 @@ class Reading:
         if not all(given):  # None is a tombstone, after the deletion
             places = [place for place in places if given[place] is not None]
             given = [given[place] for place in places]
+        for number, each in enumerate(given):
+            if not isinstance(each, Mapping):
+                raise _no_event(number, each)
         given = [each.get("payload", each) for each in given]
         if self.position is None or not given:
             return places, given, None
@@ -312,8 +315,9 @@ def _differ(key: Callable[[Any], Any], before: Any, after: Any) -> bool:
 
 
 def _no_event(number: int, event: Any) -> FrameError:
+    found = f"its op is {event.get('op')!r}" if isinstance(event, Mapping) else f"{event!r}"
     return FrameError(
-        f"change {number} is none that a feed has: its op is {event.get('op')!r}",
+        f"change {number} is none that a feed has: {found}",
         hint="op is c, r or u with `after`, d with `before`, or t, of all rows",
     )
 

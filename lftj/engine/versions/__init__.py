@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from lftj.engine.versions.ancestry import base_rows
 from lftj.engine.versions.past import Entry
-from lftj.engine.versions.result import Result, change_result
+from lftj.engine.versions.result import ANSWERS, Result, change_result
 from lftj.engine.versions.state import State, name_of
 
-__all__ = ["Entry", "Result", "State", "base_rows", "change_result", "name_of"]
+__all__ = ["ANSWERS", "Entry", "Result", "State", "base_rows", "change_result", "name_of"]

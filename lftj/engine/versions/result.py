@@ -57,6 +57,10 @@ class Remote(Protocol):
         ...
 
 
+ANSWERS = "answers"
+"""The name of results of queries."""
+
+
 @with_named_options
 class Result(ShownRows):
     """A set of rows with named, typed columns. Rows come in ascending order of their codes: numbers
@@ -100,6 +104,11 @@ class Result(ShownRows):
         self._texts = texts
         self._codes: Columns | None = None
         self._remote = remote
+
+    @property
+    def _column_names(self) -> tuple[str, ...] | None:
+        """See `CodedRows`."""
+        return None if self.name == ANSWERS else self.columns
 
     @staticmethod
     def of_rows(

@@ -468,3 +468,42 @@ def test_changes_of_a_batch_are_applied_by_position(as_events: bool) -> None:
             assert tx.apply_changes("r", given, feed="f", position="lsn") == expected
         assert sorted(ws["r"].fetchall()) == [(1, 30), (3, 5)]
         assert ws["feed_position"].fetchall() == [("f", 4)]
+
+
+def test_results_of_relations_go_by_name_and_those_of_queries_by_position() -> None:
+    ws = lftj.connect(keep="all")
+    ws.relation("p", {"name": str, "city": str})
+    ws.relation("q", {"city": str, "name": str})
+    ws.relation("r", {"a": str, "b": str})
+    ws.load("p", [("Ada", "Basel")])
+    for name in "qr":
+        ws.load(name, ws["p"])
+    assert (list(ws["q"]), list(ws["r"])) == ([("Basel", "Ada")], [("Ada", "Basel")])
+    ws.load("q", ws.query("p(city, name)"))
+    assert ("Ada", "Basel") in list(ws["q"])
+    version = ws.version
+    ws.alter("p", drop="city", add={"mail": str | None})
+    with pytest.raises(FrameError, match='columns that the relation lacks: "city"'):
+        ws.load("p", ws.at(version)["p"])
+    ws.load("r", ws["q"], columns={"a": "name", "b": "city"})
+    assert list(ws["p"]) == [("Ada", None)]
+
+
+def test_a_change_that_is_no_mapping_is_told() -> None:
+    ws = lftj.connect()
+    ws.relation("p", {"id": int}, key="id")
+    tx = ws.transaction()
+    with pytest.raises(FrameError, match=r"change 0 is none that a feed has: \('c', 1\)"):
+        tx.apply_changes("p", [("c", 1)])
+    tx.rollback()
+
+
+def test_missing_values_of_pandas_among_python_values() -> None:
+    ws = lftj.connect()
+    ws.relation("p", {"id": int, "n": int | None})
+    ws.load("p", [(1, pd.NA), (2, pd.NaT), (3, 4)])
+    assert list(ws["p"]) == [(1, None), (2, None), (3, 4)]
+    with pytest.raises(lftj.LftjError, match="'oops'"):
+        ws.load("p", [(4, pd.NA), (5, "oops")])
+    with pytest.raises(lftj.LftjError, match="E220"):
+        ws.load("p", [(4, pd.NA), (5, -(2**63))])
