@@ -42,10 +42,10 @@ def outcome_of(workload: Steps, without: frozenset[str] = frozenset()) -> Outcom
     """
     steps, spend = 0, Budget.spend
 
-    def counting(budget: Budget, more: int) -> None:
+    def counting(budget: Budget, more: int, charged: int = 0) -> None:
         nonlocal steps
         steps += more
-        spend(budget, more)
+        spend(budget, more, charged)
 
     ws = lftj.connect(executor=lftj.ThreadExecutor(threads=1), tuning=Tuning(without=without))
     measured = workload(ws)
