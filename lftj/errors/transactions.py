@@ -325,7 +325,7 @@ class MergeConflictError(LftjError, ValueError):
     def of(cls, conflicts: Mapping[str, Sequence[tuple[object, ...]]]) -> MergeConflictError:
         """The error for these conflicts."""
         parts = [
-            (f"{name}: {', '.join(map(repr, rows[: cls.shown]))}" if rows else name)
+            f"{name}: {', '.join(map(repr, rows[: cls.shown]))}"
             + (f" and {len(rows) - cls.shown} more" if len(rows) > cls.shown else "")
             for name, rows in conflicts.items()
         ]

@@ -72,7 +72,7 @@ def _add(draft: Draft, source: State, common: State) -> None:
     _merge_program(draft, common.program, theirs, moved, ours_changes.keys())
     drop_theirs(draft, theirs, common)
     if gone := sorted(changes.keys() - draft.program.catalog.relations.keys()):
-        raise MergeConflictError.of({name: [] for name in gone})
+        raise MergeConflictError.of_dropped(gone)
     for name, delta in changes.items():
         draft.change_rows(name, delta)
     if changes:

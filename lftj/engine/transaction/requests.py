@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lftj.errors import DeclarationError, OptionError
+from lftj.engine.transaction.schema_draft import refusal
+from lftj.errors import OptionError
 from lftj.program.normal_form import RelationSchema
 from lftj.scantree.frozen import frozen
 
@@ -59,25 +60,22 @@ class Request:
             if name in news:
                 continue
             if name not in types:
-                raise DeclarationError(
+                raise refusal(
                     f"relation `{schema.name}` has no column `{name}`, and gains none",
-                    code="E172",
-                    hint=f"its columns are {', '.join(types)}; a new one has a type: "
+                    f"its columns are {', '.join(types)}; a new one has a type: "
                     f"add={{{name!r}: int}}",
                 )
             if name in self.compute:
-                raise DeclarationError(
+                raise refusal(
                     f"column `{name}` of `{schema.name}` is there, and keeps its type, so nothing "
                     f"is computed",
-                    code="E172",
-                    hint=f"say its type, which may be the same: retype={{{name!r}: "
+                    f"say its type, which may be the same: retype={{{name!r}: "
                     f"{str(types[name])!r}}}",
                 )
             if name in self.drop:
-                raise DeclarationError(
+                raise refusal(
                     f"column `{name}` of `{schema.name}` goes, so it has no default",
-                    code="E172",
-                    hint="leave out one of the two",
+                    "leave out one of the two",
                 )
 
 
