@@ -96,8 +96,7 @@ class CountingUpdate(CountedUpdate):
         """The rules that the rows before the change follow from."""
         rules = self.change.rule_change
         assert rules is not None
-        stayed = (rule for rule in self.change.rules if replace(rule, source=-1) not in rules.came)
-        return [*stayed, *rules.went]
+        return rules.before(self.change.rules)
 
 
 class CountedFromNothing(Strategy[Followed]):

@@ -9,6 +9,7 @@ only one of rules, and the existing rows are updated like after any other change
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -41,11 +42,14 @@ class RuleChange:
         came, went = _new(stratum.rules, known), _new(were, known)
         if not were or any(isinstance(rule, FunctorRule) or rule.aggregates for rule in went):
             return None
-        plain, before_plain = [
-            [_plain(rule) for rule in rules if isinstance(rule, NormalRule)]
-            for rules in (came, went)
+        joins, before_joins = [
+            [rule for rule in rules if isinstance(rule, NormalRule)] for rules in (came, went)
         ]
-        return RuleChange(_without(plain, before_plain), _without(before_plain, plain))
+        return RuleChange(_without(joins, before_joins), _without(before_joins, joins))
+
+    def before(self, rules: Iterable[NormalRule]) -> list[NormalRule]:
+        """The rules that were there, of the stratum's rules after the change."""
+        return [*_without(rules, self.came), *self.went]
 
     def __bool__(self) -> bool:
         return bool(self.came or self.went)
@@ -60,10 +64,13 @@ def _new(
     return [rule for rule in rules if id(rule) not in known]
 
 
-def _plain(rule: NormalRule) -> NormalRule:
-    """The rule, whoever wrote it."""
-    return replace(rule, source=-1)
-
-
-def _without(rules: list[NormalRule], others: list[NormalRule]) -> tuple[NormalRule, ...]:
-    return tuple(rule for rule in rules if rule not in others)
+def _without(rules: Iterable[NormalRule], others: Iterable[NormalRule]) -> tuple[NormalRule, ...]:
+    """The rules without others, whoever wrote them; each goes once for each other one like it."""
+    left, found = Counter([replace(rule, source=-1) for rule in others]), list[NormalRule]()
+    for rule in rules:
+        plain = replace(rule, source=-1)
+        if left[plain] > 0:
+            left[plain] -= 1
+        else:
+            found.append(rule)
+    return tuple(found)

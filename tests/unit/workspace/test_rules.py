@@ -396,3 +396,22 @@ def test_a_rule_that_is_there_twice_stays_when_one_of_them_goes(
     ws.remove_rule(again if first else once)
     assert ws["p"].fetchall() == [(1, 2)]
     assert ws.verify() == []
+
+
+@pytest.mark.parametrize("twice", [False, True])
+def test_a_recursive_rule_comes_again_while_rows_go(twice: bool) -> None:
+    ws = lftj.connect()
+    ws.add_rules(".decl e(x: number, y: number)")
+    head = ".decl sg(x: number, y: number)\n"
+    rules = "sg(x, y) :- e(p, x), e(p, y). sg(x, y) :- e(a, x), sg(a, b), e(b, y).\n"
+    ws.program(head + rules * (2 if twice else 1), name="same generation")
+    ws.load("e", [(8, 6)])
+    with ws.transaction() as tx:
+        if twice:
+            tx.program(head + rules, name="same generation")
+        else:
+            tx.add_rules(rules)
+        tx.delete("e", [(8, 6)])
+        tx.insert("e", [(0, 4)])
+    assert ws["sg"].fetchall() == [(4, 4)]
+    assert ws.verify() == []
