@@ -24,7 +24,7 @@ from hashlib import sha256
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from lftj.errors import DeclarationError
+from lftj.errors import DeclarationError, StillNeededError
 
 if TYPE_CHECKING:
     from lftj.api.workspace import Workspace
@@ -120,7 +120,7 @@ def _name(cell: str | None, rules: str) -> str:
 
 def _set(workspace: Workspace, rules: str, name: str, *, drop: bool, alter: bool) -> None:
     """Have rules and facts be a program, in one transaction, and print what it changed."""
-    with workspace.transaction() as tx:
+    with StillNeededError.in_options(), workspace.transaction() as tx:
         found = tx.program(rules, name=name, file="<cell>", drop=drop, alter=alter)
     changed = [_change(each, tx.changes(each)) for each in tx.changes()]
     if found.went or (found.came and not changed):

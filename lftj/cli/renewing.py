@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from lftj.errors import StillNeededError
+
 if TYPE_CHECKING:
     from lftj.api.transaction import Transaction
     from lftj.api.workspace import Workspace
@@ -29,9 +31,10 @@ def renew(
     Raises what `Transaction.program` raises.
     """
     there = workspace.relations
-    if alter:
-        tx.program(text, name=name, file=file, drop=drop, alter=True)
-    for relation in inputs:
-        if relation in there:
-            tx.delete_where(relation)
-    tx.program(text, name=name, file=file, drop=drop)
+    with StillNeededError.in_options():
+        if alter:
+            tx.program(text, name=name, file=file, drop=drop, alter=True)
+        for relation in inputs:
+            if relation in there:
+                tx.delete_where(relation)
+        tx.program(text, name=name, file=file, drop=drop)

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 
 from lftj.errors.base import LftjError, Span
 
@@ -144,6 +145,24 @@ class StillNeededError(LftjError, ValueError):
                 shown.append(f"and {len(reasons) - len(shown)} more")
             parts.append(f"relation `{name}` is {how}, but needed by {'; '.join(shown)}")
         return StillNeededError(". ".join(parts), needed=needed, hint="; or ".join(ways))
+
+    @staticmethod
+    @contextmanager
+    def in_options() -> Generator[None]:
+        """Have the remedy name options of a command where a command is what the user writes."""
+        try:
+            yield
+        except StillNeededError as error:
+            for argument, option in _OPTIONS.items():
+                error.hint = (error.hint or "").replace(argument, option)
+            raise
+
+
+_OPTIONS = {
+    "alter=True, drop=True": "--alter --drop",
+    "alter=True": "--alter",
+    "drop=True": "--drop",
+}
 
 
 class SchemaInUseError(LftjError, ValueError):

@@ -11,7 +11,7 @@ from lftj.cli.shell.command import Group, ShellCommand, words
 from lftj.cli.shell.declaring import ALTER, alteration
 from lftj.cli.shell.typed import TYPED
 from lftj.engine.questions.atom_rows import AtomRows
-from lftj.errors import CommandError
+from lftj.errors import CommandError, StillNeededError
 
 if TYPE_CHECKING:
     from lftj.cli.shell.session import Session
@@ -97,7 +97,7 @@ def _program(session: Session, rest: str) -> None:
 
     file, name, *_ = [*found, "main"]
     text, shown = read_program(file)
-    with session.writing() as tx:
+    with StillNeededError.in_options(), session.writing() as tx:
         changed = tx.program(
             text, name=name, file=shown, drop="--drop" in given, alter="--alter" in given
         )
