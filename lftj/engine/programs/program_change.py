@@ -348,9 +348,12 @@ def summary(before: Program, after: Program) -> str:
     again = bool(altered) or not known.items() <= now.items()
     for each in altered:
         known = [each.name if name == each.relation else name for name in known]
+    anew = dropped_since(before.catalog, after.catalog)
     counts = [
         *_counts("rules", *_rules_between(before, after, altered, again=again)),
-        *_counts("relations", now.keys() - {*known}, {*known} - now.keys()),
+        *_counts(
+            "relations", now.keys() - {*known} | anew & now.keys(), {*known} - now.keys() | anew
+        ),
         *map(str, altered),
     ]
     old, new = before.catalog.programs, after.catalog.programs

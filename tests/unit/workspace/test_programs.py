@@ -387,6 +387,8 @@ def test_the_log_tells_changes_of_rules(ws: Any) -> None:
     ws.remove_rule(handle)
     ws.program(TEXT.replace(RULES[1], ""))
     ws.program(f"// other layout {TEXT}", name="b")
+    for declared in "number", "symbol":
+        ws.program(f".decl lone(x: {declared})", name="c", drop=True)
     told = [row[5] for row in ws.log()]
     assert told == [
         "main: rules +2, relations +2",
@@ -394,6 +396,8 @@ def test_the_log_tells_changes_of_rules(ws: Any) -> None:
         "rules -1",
         "main: rules -1",
         "b: rules +1",
+        "c: relations +1",
+        "c: relations +1 -1",
     ]
 
 
