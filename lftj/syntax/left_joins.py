@@ -127,7 +127,8 @@ def bound_names(
 def _binds(literal: tree.Literal, bound: Names, waited_for: Collection[str]) -> Iterable[str]:
     match literal:
         case tree.Atom():
-            return [term.name for term in literal.terms if isinstance(term, tree.Variable)]
+            terms = map(tree.argument, literal.terms)
+            return [term.name for term in terms if isinstance(term, tree.Variable)]
         case tree.Comparison("=", left, right):
             sides = ((left, right), (right, left))
             return [

@@ -126,6 +126,11 @@ def named_column(term: Term) -> str:
     return ""
 
 
+def argument(term: Term) -> Term:
+    """The term of an argument, without the column that names it."""
+    return term.args[1] if isinstance(term, Call) and named_column(term) else term
+
+
 Term = Variable | Wildcard | Constant | Call | Aggregate | HeadAggregate
 
 

@@ -29,7 +29,7 @@ def by_position(rule: tree.Rule, catalog: Catalog) -> tuple[tree.Rule, list[Lftj
         if not _names(atom) or atom.value is not None:
             return atom
         if schema is None:  # an error of its own
-            return replace(atom, args=tuple(_value(term) for term in atom.args))
+            return replace(atom, args=tuple(tree.argument(term) for term in atom.args))
         errors.extend(_problems(atom, schema))
         return replace(atom, args=_terms(atom, schema))
 
@@ -69,14 +69,10 @@ def _names(atom: tree.Atom) -> bool:
     return any(tree.named_column(term) for term in atom.args)
 
 
-def _value(term: tree.Term) -> tree.Term:
-    return term.args[1] if isinstance(term, tree.Call) and tree.named_column(term) else term
-
-
 def _terms(atom: tree.Atom, schema: RelationSchema) -> tuple[tree.Term, ...]:
     """Positional arguments first, then those by name; `_` for the rest."""
     first = [term for term in atom.args if not tree.named_column(term)]
-    given = {tree.named_column(term): _value(term) for term in atom.args}
+    given = {tree.named_column(term): tree.argument(term) for term in atom.args}
     rest = [name for name, _ in schema.columns][len(first) :]
     return (*first, *(given.get(name, tree.Wildcard(span=atom.span)) for name in rest))
 

@@ -309,6 +309,9 @@ def test_aggregates(rule: str):
 
 JOINS = {
     "j(c, a) :- customer(c), (order(c, a), a > 10)?.": {(1, 20), (2, None), (3, 30), (4, None)},
+    "j(c=c, a=a) :- customer(c=c), (order(c=c, a=a), a > 10)?.": {
+        (1, 20), (2, None), (3, 30), (4, None)
+    },
     "j(c, coalesce(a, 0)) :- customer(c), (order(c, a))?, c > 2.": {(3, 30), (4, 0)},
     "j(c, 1) :- customer(c), (order(c, a))?, c > 2.": {(3, 1), (4, 1)},
     "j(c, count()) :- customer(c), (order(c, a))?.": {(1, 2), (2, 1), (3, 1), (4, 1)},
