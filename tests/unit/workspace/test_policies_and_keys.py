@@ -130,3 +130,14 @@ def test_rows_are_not_deleted_by_a_key_alone(ws, data):
     with pytest.raises(lftj.LftjError) as caught, ws.transaction() as tx:
         tx.delete("acct", data)
     assert caught.value.hint.endswith("; by some columns rows are deleted with tx.delete_where(…)")
+
+
+def test_the_order_of_a_key_is_made_once():
+    ws = lftj.connect()
+    ws.relation("item", {"price": int, "id": int}, key="id")
+    ws.load("item", [(7, number) for number in range(1_000)])
+    for number in range(3):
+        ws.load("item", [(7, 1_000 + number)])
+        assert (1, 0) in ws._backend.state.database["item"].orders()
+    with pytest.raises(lftj.KeyViolationError):
+        ws.load("item", [(8, 1_001)])
