@@ -246,4 +246,7 @@ def load_ipython_extension(shell: Any) -> None:
 
 
 def __dir__() -> list[str]:
-    return [*__all__, *_WITH_SPARK]
+    from importlib.util import find_spec
+
+    # `help` asks for all that is listed
+    return [*__all__, *(_WITH_SPARK if find_spec("pyspark") else ())]

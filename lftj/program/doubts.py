@@ -55,7 +55,7 @@ def doubts(
     for rule in rules:
         aggregates = list(_aggregates(rule))
         if names or aggregates:
-            yield from _lone_variables(rule, aggregates, names=names)
+            yield from _lone_variables(rule, aggregates, relations, names=names)
         if any(call.function in _OF_ALL for call, _ in aggregates):
             makers = makers or _Makers(others, relations)
             yield from _sums_of_different(rule, aggregates, makers)
@@ -65,7 +65,11 @@ def doubts(
 
 # ── variables that occur once ─────────────────────────────────────────────────────────────────────
 def _lone_variables(
-    rule: tree.Rule, aggregates: Sequence[Ranging], *, names: bool
+    rule: tree.Rule,
+    aggregates: Sequence[Ranging],
+    relations: Mapping[str, RelationSchema],
+    *,
+    names: bool,
 ) -> Iterator[Doubt]:
     """Variables that stand once in their rule: often one that another was to be, in whose place the
     rule has a cross product; or one whose values are to be counted, where rows are. Names that
@@ -73,7 +77,7 @@ def _lone_variables(
     """
     found = [node for node in below(rule) if isinstance(node, tree.Variable)]
     times = Counter(each.name for each in found)
-    counted = {id(each): form for each, form in _counted(aggregates)}
+    counted = {id(each): form for each, form in _counted(aggregates, relations)}
     for each in found:
         if times[each.name] == 1 and not each.name.startswith("_"):
             if form := counted.get(id(each)):
@@ -84,9 +88,11 @@ def _lone_variables(
                 yield Doubt(each, message, "write `_` where any value will do")
 
 
-def _counted(aggregates: Sequence[Ranging]) -> Iterator[tuple[tree.Variable, str]]:
+def _counted(
+    aggregates: Sequence[Ranging], relations: Mapping[str, RelationSchema]
+) -> Iterator[tuple[tree.Variable, str]]:
     """Variables of atoms that have wildcards too, where assignments are counted; and the form that
-    counts their values.
+    counts their values. Not of one atom whose key is named: each row has its own values there.
     """
     for call, body in aggregates:
         if call.function not in COUNTS or call.args:
@@ -94,8 +100,13 @@ def _counted(aggregates: Sequence[Ranging]) -> Iterator[tuple[tree.Variable, str
         form = "count_distinct {0} : {{ … }}"
         if isinstance(call, tree.HeadAggregate):
             form = "count_distinct({0})"
-        for atom in below(body):
-            if isinstance(atom, tree.Atom) and any(map(_is_any, atom.terms)):
+        atoms = list(_atoms(body))
+        for atom in atoms:
+            schema = relations.get(atom.relation) if len(atoms) == 1 else None
+            key = schema.key if schema and len(schema.columns) == len(atom.terms) else None
+            if key and not any(_is_any(atom.terms[place]) for place in key):
+                continue
+            if any(map(_is_any, atom.terms)):
                 found = [term for term in atom.terms if isinstance(term, tree.Variable)]
                 yield from ((term, form.format(term.name)) for term in found)
 

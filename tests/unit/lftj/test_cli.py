@@ -420,6 +420,7 @@ def test_check_says_where_pairs_are_compared(body: str) -> None:
 DOUBTS = {
     "n(c, k) :- o(_, c, _), k = count : { o(_, c, d) }.": "of which several may have one `d`",
     "n(c, count()) :- o(_, c, d).": "count_distinct(d) counts the different ones",
+    "n(c, count()) :- keyed(i, c, _).": "variable `i` occurs once in its rule",
     "n(c, k) :- o(_, c, _), k = count : { o(_, c, _) }.": None,
     "n(c, k) :- o(_, c, _), k = count : { o(_, c, d), d > 2 }.": None,
     "n(c, k) :- o(_, c, _), k = count_distinct d : { o(_, c, d) }.": None,

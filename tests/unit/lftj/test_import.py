@@ -90,6 +90,19 @@ def test_every_public_name_is_there():
     assert set(dir(lftj)) == {*lftj.__all__, "SparkExecutor"}
 
 
+def test_help_is_there_without_spark():
+    code = """
+import importlib.util, io, pydoc
+find = importlib.util.find_spec
+importlib.util.find_spec = lambda name, *rest: None if name == "pyspark" else find(name, *rest)
+import lftj
+assert "SparkExecutor" not in dir(lftj)
+pydoc.Helper(output=(shown := io.StringIO())).help(lftj)
+print("class Workspace" in shown.getvalue())
+"""
+    assert run(code) == "True"
+
+
 def test_other_names_are_not():
     with pytest.raises(AttributeError, match="module 'lftj' has no attribute 'conect'"):
         lftj.conect  # noqa: B018
