@@ -15,9 +15,10 @@ import lftj.scantree.tree
 from lftj.partition.executor import ThreadExecutor
 from lftj.scantree import Arena, Tree
 from lftj.scantree.bulk_load import load
-from lftj.scantree.invariants import check_arena
+from lftj.scantree.invariants import check_arena, check_invariants
 from lftj.scantree.sharing import SPAN
 from tests.interrupting import Interrupt
+from tests.unit.scantree.trees import Shape
 
 LEAST, MOST = -(2**63), 2**63 - 1
 Columns = list[np.ndarray]
@@ -102,6 +103,40 @@ def test_threads_share_many_rows(width):
         assert np.array_equal(tree.numbered(some, [1])[0], rows_in_order[1, fresh][some])
         keys = [column[[0, rows // 2, -1]] for column in rows_in_order]
         assert tree.contains(keys).all()
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize(
+    "shape",
+    [
+        Shape(1, 0),
+        Shape(3, 0, leaf=64, fan=16),
+        Shape(2, 2),
+        Shape(2, 2, 16, 5, (("sum", 2), ("min", 3), ("max", 1))),
+    ],
+)
+def test_rows_written_by_columns_are_those_written_at_once(shape, workers, monkeypatch):
+    keys = [(number // 4, number % 4 - 2, number)[-shape.keys :] for number in range(1500)]
+    rows = [(*key, *[key[-1] * 7 % 50] * shape.values) for key in keys]
+    arena = Arena(threads=ThreadExecutor(workers))
+    at_once = shape.build(arena, rows)
+    monkeypatch.setattr(lftj.scantree.tree, "SPAN", len(rows) // 2)
+    written = list[int]()
+    whole = Tree.with_columns
+    monkeypatch.setattr(
+        Tree, "with_columns", lambda tree, *given: written.append(1) or whole(tree, *given)
+    )
+    by_columns = shape.build(arena, rows)
+    assert written
+    check_invariants(by_columns)
+    changed = shape.apply(by_columns, [], sorted(keys)[::7])
+    left = sorted(set(rows) - set(sorted(rows)[::7]))
+    for tree, expected in ((by_columns, sorted(rows)), (changed, left)):
+        found = zip(*(column.tolist() for column in tree.columns()), strict=True)
+        assert list(found) == expected
+    assert by_columns.height == at_once.height
+    assert [len(each[0]) for each in by_columns.diff(at_once)] == [0, 0]
+    check_arena(arena, [at_once, by_columns, changed])
 
 
 @pytest.mark.parametrize("kernel", ["take_leaves", "fill_leaves", "raise_levels", "fill_packed"])

@@ -175,6 +175,25 @@ def test_sides_that_are_compared_in_pieces(at_once: int, monkeypatch: pytest.Mon
         assert contains(a, b).tolist() == [row in other for row in rows_of(a)]
 
 
+@pytest.mark.parametrize("at_once", [1, 2, 7, 60, 61])
+def test_rows_in_order_are_seen_in_pieces(at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Equal rows, and rows out of order, lie inside pieces and on either side of their ends."""
+    monkeypatch.setattr("lftj.scantree.rows._AT_ONCE", at_once)
+    monkeypatch.setattr("lftj.scantree.rows._LARGE", 0)
+    for place in range(60):
+        numbers = np.arange(61)
+        for other in (numbers[place], numbers[place + 1], 61, -1):
+            column = np.where(numbers == place, other, numbers)
+            columns, listed = [column // 8, column], list(map(int, column))
+            assert sort_order(columns).tolist() == sorted(range(61), key=listed.__getitem__)
+            assert rows_of(sort_rows(columns)) == [(each // 8, each) for each in sorted({*listed})]
+            counted, sums = sort_and_count(columns, numbers)
+            expected = Counter[tuple[int, ...]]()
+            for row, number in zip(rows_of(columns), numbers.tolist(), strict=True):
+                expected[row] += number
+            assert dict(zip(rows_of(counted), sums.tolist(), strict=True)) == expected
+
+
 @pytest.mark.parametrize("span", [50, 2**62])
 def test_a_much_smaller_side_gives_the_same_sets(span: int) -> None:
     random = np.random.default_rng(7)
