@@ -41,7 +41,8 @@ end.
 """
 
 _INT64_MIN, _INT64_MAX = -(2**63), 2**63 - 1
-_NONE = np.empty(0, np.int64)
+_ALL = np.zeros(1, np.int64)
+"""Codes of rows that all have values."""
 _SHORT = 2**31
 """Values nearer to 0 add up in an int64, 2³² of them."""
 
@@ -169,7 +170,7 @@ class GroupStates:
             if isinstance(call, End):
                 ends = np.ascontiguousarray(states[:, at : at + len(call.args)].T)
                 held = self.words, len(self.layout.fresh)
-                add_extremes(places, ends, *held, at, call.greatest, _NONE)
+                add_extremes(places, ends, *held, at, call.greatest, _ALL, False)
             elif call[0] == "integers":
                 self._add_totals(at, places, _totals(first, states[:, at + 1]))
             else:
@@ -238,10 +239,13 @@ class GroupStates:
         self, end: End, at: int, places: np.ndarray, columns: Sequence[np.ndarray]
     ) -> None:
         """Let rows be the ends of their groups; those with NULL have no part in it."""
-        rows = as_matrix([columns[arg] for arg in end.args], len(end.args))
-        optional = np.array([end.args.index(each) for each in self.layout.optional[end]], np.int64)
-        held = self.words, len(self.layout.fresh)
-        add_extremes(places, rows, *held, at, end.greatest, optional)
+        rows, optional = as_matrix([columns[arg] for arg in end.args], len(end.args)), _ALL
+        if optional_args := self.layout.optional[end]:
+            optional = missing_in([columns[arg] for arg in optional_args])
+        last = end.args[0] in optional_args and not end.greatest
+        add_extremes(
+            places, rows, self.words, len(self.layout.fresh), at, end.greatest, optional, last
+        )
 
     def _add_totals(self, at: int, places: np.ndarray, totals: Totals) -> None:
         """Add totals to groups: high · 2⁶³ is (high // 2) · 2⁶⁴, and 2⁶³ where it is odd, which is

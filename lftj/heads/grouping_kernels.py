@@ -17,6 +17,8 @@ from lftj.scantree.rows_kernels import sums_wrap
 _INT64_MAX = 2**63 - 1
 _NULL = -(2**63)
 """The code of NULL in optional columns."""
+_TOGETHER = 8
+"""Rows whose counts are added together where they are of one group."""
 _LARGE = 2.0**1000
 """Totals that are added up so stay below: no sum of fewer than 2²³ of these overflows."""
 
@@ -79,17 +81,47 @@ def add_missing(places, codes, times, states, stride, at, whole):
     """Add to a count of each row's group how often the row counts, as `add_times` has it, of the
     rows with the code of NULL; and with `whole` to the first count of all rows: True where that
     leaves int64.
+
+    Rows of one group, one after the other, are added together: each addition waits for the one
+    before it.
     """
     wraps = False
-    step = 0 if times.size == 1 else 1
-    for row in range(places.size):
-        place, more = load(places, row) * stride, load(times, row * step)
-        missing = more if load(codes, row) == _NULL else 0  # no branch, which would be missed
-        store(states, place + at, load(states, place + at) + missing)
-        before, more = load(states, place), more if whole else 0
-        wraps = wraps or sums_wrap(before, more, before + more)
-        store(states, place, before + more)
+    once = times.size == 1
+    row = 0
+    while row < places.size:
+        last = min(row + _TOGETHER, places.size)
+        if once and last - row == _TOGETHER and _is_one_group(places, row):
+            missing, more = 0, load(times, 0)
+            for same in range(_TOGETHER):
+                missing += 1 if load(codes, row + same) == _NULL else 0
+            group, every = load(places, row) * stride, _TOGETHER * more if whole else 0
+            wraps = _add_counts(states, group, at, missing * more, every) or wraps
+        else:
+            for one in range(row, last):
+                more = load(times, 0 if once else one)
+                missing = more if load(codes, one) == _NULL else 0  # a branch would be missed
+                group = load(places, one) * stride
+                wraps = _add_counts(states, group, at, missing, more if whole else 0) or wraps
+        row = last
     return wraps
+
+
+@compiled
+def _is_one_group(places, row):
+    """Test for rows of one group, `_TOGETHER` of them from this one on."""
+    first, differs = load(places, row), 0
+    for same in range(_TOGETHER):
+        differs |= load(places, row + same) ^ first
+    return differs == 0
+
+
+@compiled
+def _add_counts(states, group, at, missing, every):
+    """Add to two counts of a group: True where that of every row leaves int64."""
+    store(states, group + at, load(states, group + at) + missing)
+    before = load(states, group)
+    store(states, group, before + every)
+    return sums_wrap(before, every, before + every)
 
 
 @compiled
@@ -134,17 +166,16 @@ def add_floats(places, codes, states, stride, at, null, left):
 
 
 @compiled
-def add_extremes(places, rows, states, stride, at, greatest, optional):
+def add_extremes(places, rows, states, stride, at, greatest, codes, last):
     """Make the words of each row's group the least, or greatest, of themselves and the row, which
-    has its columns in the lines of `rows`; not of rows with NULL in the `optional` lines.
+    has its columns in the lines of `rows`; not of rows with NULL in `codes`, which has one word
+    where all rows have values.
 
-    That is asked of the rows that would come to be a group's. Where NULL in the first line would be
-    the least, it is read as the greatest code: few rows with it are asked then.
+    That is asked of the rows that would come to be a group's. `last`: NULL in the first line, which
+    would be the least, is read as the greatest code: few rows with it are asked then.
     """
     width = rows.shape[0]
-    last = False
-    for number in range(optional.size):
-        last = last or (optional[number] == 0 and not greatest)
+    step = 0 if codes.size == 1 else 1
     for row in range(places.size):
         place = load(places, row) * stride + at
         for line in range(width):
@@ -152,9 +183,7 @@ def add_extremes(places, rows, states, stride, at, greatest, optional):
             code = _INT64_MAX if last and line == 0 and code == _NULL else code
             if code != before:
                 if (code > before) == greatest:
-                    missing = False
-                    for number in range(optional.size):
-                        missing = missing or rows[load(optional, number), row] == _NULL
-                    for other in range(line, line if missing else width):
+                    first = width if load(codes, row * step) == _NULL else line
+                    for other in range(first, width):
                         store(states, place + other, rows[other, row])
                 break

@@ -80,7 +80,7 @@ lftj.heads.grouping_kernels add_floats W W W i i b W
 lftj.heads.grouping_kernels add_integers W W W i i b
 lftj.heads.grouping_kernels add_times W W W i i
 lftj.heads.grouping_kernels add_missing W W W W i i b
-lftj.heads.grouping_kernels add_extremes W R W i i b W
+lftj.heads.grouping_kernels add_extremes W R W i i b W b
 lftj.join.kernels.lookup_kernels hash_rows R I32 W
 """,
     "floats": """
