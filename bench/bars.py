@@ -40,6 +40,7 @@ BARS: dict[str, dict[str, Bar]] = {
         "in_order_worst_vs_duckdb": Bar("at most", None, "inform"),
         "in_order_worst_steps": Bar("at most", None, "inform", unit="steps"),
         "in_order_commit": Bar("at most", None, "inform"),
+        "optional_vs_plain": Bar("at most", None, "inform"),
         "program_rule_growth": Bar("at most", None, "inform"),
     },
     "load": {

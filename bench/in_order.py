@@ -108,32 +108,31 @@ def measured(rows: int, groups: int) -> Iterator[Measured]:
 
 
 def _measured(case: Case, shape: Shape, table: pa.Table, names: list[object]) -> Measured:
+    """Of first evaluations the better of two, each in a workspace of its own, and as much of
+    DuckDB: the first in a process pays for memory that the system has never handed out.
+    """
     rows = len(table)
     last = int(np.max(table["t"].to_numpy()))
     day = max(1, last // 1_000)
-    windowed = "now(" in case.rule
-    with duckdb.connect() as base, lftj.connect() as workspace:
+    with duckdb.connect() as base:
         base.execute("SET threads = 1")
         base.register("given", table)
         base.execute("CREATE TABLE s AS SELECT DISTINCT * FROM given")
         base.execute(f"CREATE TABLE now AS SELECT {last // 2} AS d")
         query = f"CREATE OR REPLACE TABLE v AS {case.sql}".replace("DAY", str(day))
         theirs = min(processor_seconds(partial(base.execute, query)) for _ in range(2))
-        workspace.add_rules(
-            f".decl s(g: {shape.group}, t: number, x: number)\n.decl now(d: number)\n"
-            f".decl v({case.columns.replace('GROUP', shape.group)})"
-        )
-        workspace.load("s", table)
-        workspace.load("now", [(last // 2,)])
-        rule = case.rule.replace("7 * DAY", str(7 * day))
-        ours = processor_seconds(partial(workspace.add_rules, rule))
         expected = base.execute("SELECT count(*) FROM (SELECT DISTINCT * FROM v)").fetchone()
+    rule = case.rule.replace("7 * DAY", str(7 * day))
+    with _loaded(case, shape, table, last // 2) as workspace:
+        first = processor_seconds(partial(workspace.add_rules, rule))
+    with _loaded(case, shape, table, last // 2) as workspace:
+        ours = min(first, processor_seconds(partial(workspace.add_rules, rule)))
         if case.name != "lag":  # which has NULL for the first rows, and one of those with ties
             require_equal(case.name, (len(workspace["v"]),), expected)
 
         def commit(turn: int) -> None:
             with workspace.transaction() as tx:
-                if windowed:
+                if "now(" in case.rule:
                     tx.delete("now", [(last // 2 + turn,)])
                     tx.insert("now", [(last // 2 + turn + 1,)])
                 else:
@@ -143,6 +142,18 @@ def _measured(case: Case, shape: Shape, table: pa.Table, names: list[object]) ->
         steps = float(workspace.profile(last=1).df()["steps"].sum())
     milliseconds = statistics.median(commits) * 1e3
     return Measured(case.name, shape.name, len(names), ours / theirs, milliseconds, steps)
+
+
+def _loaded(case: Case, shape: Shape, table: pa.Table, now: int) -> lftj.Workspace:
+    """A workspace with the rows and the clock, without the view."""
+    workspace = lftj.connect()
+    workspace.add_rules(
+        f".decl s(g: {shape.group}, t: number, x: number)\n.decl now(d: number)\n"
+        f".decl v({case.columns.replace('GROUP', shape.group)})"
+    )
+    workspace.load("s", table)
+    workspace.load("now", [(now,)])
+    return workspace
 
 
 def commit_share(found: list[Measured]) -> float:

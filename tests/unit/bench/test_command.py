@@ -109,6 +109,7 @@ def test_the_smallest_size_runs_and_fills_every_figure(
     monkeypatch.setattr("bench.storage.COMMITS", 10)
     monkeypatch.setattr("bench.storage.DIFFS", 3)
     monkeypatch.setattr("bench.everyday.RULES", {"s": 20})
+    monkeypatch.setattr("bench.optional.TURNS", 1)
     monkeypatch.setattr("bench.triejoin.SIZES", {"s": ((500, 7), (300, 6), 50)})
     monkeypatch.setattr("bench.load.ROWS", {"s": 500})
     monkeypatch.setattr("bench.bodies.BODIES", {"s": 5})
