@@ -46,6 +46,9 @@ CASES = (
     _of_group("p95", "float", "quantile(x, 0.95)", "quantile_cont(x, 0.95)"),
     _of_group("count_distinct", "number", "count_distinct(x)", "count(DISTINCT x)"),
     _of_group("arg_max", "number", "arg_max(t, x)", "arg_max(t, x)"),
+    Case("two medians", "g: GROUP, z: float, y: float", "v(g, median(x), median(t)) :- s(g, t, x).",
+        "SELECT DISTINCT g, quantile_cont(x, 0.5) OVER (PARTITION BY g) AS z, "
+        "quantile_cont(t, 0.5) OVER (PARTITION BY g) AS y FROM s"),
     Case("top 10", _ROWS, "v(g, t, n) :- s(g, t, _), n = count : { s(g, u, _), u > t }, n < 10.",
         "SELECT * FROM (SELECT g, t, rank() OVER (PARTITION BY g ORDER BY t DESC) - 1 AS z FROM s) "
         "WHERE z < 10"),
@@ -109,7 +112,7 @@ def measured(rows: int, groups: int) -> Iterator[Measured]:
 
 def _measured(case: Case, shape: Shape, table: pa.Table, names: list[object]) -> Measured:
     """Of first evaluations the better of two, each in a workspace of its own, and as much of
-    DuckDB: the first in a process pays for memory that the system has never handed out.
+    DuckDB: the first in a process pays for memory that the system gives for the first time.
     """
     rows = len(table)
     last = int(np.max(table["t"].to_numpy()))
