@@ -20,6 +20,7 @@ from lftj.heads.ends import End
 from lftj.heads.float_sum import ExactSum
 from lftj.heads.grouped_results import additive, results, totalled
 from lftj.heads.grouping import Grouping
+from lftj.heads.grouping_kernels import add_extremes, add_missing
 from lftj.partition.executor import ThreadExecutor
 from lftj.types import FLOAT, INT, NULL_CODE, STR, Type, codes_to_floats, floats_to_codes
 
@@ -314,3 +315,36 @@ def test_room_beside_bounds_holds_them_and_stays_within_words() -> None:
             assert low <= least <= given <= last <= most <= high
     assert group_bounds.with_room([(0, 9)], [(0, 4)]) == [(0, 18)]
     assert group_bounds.with_room([(0, 9)], []) == [(0, 9)]
+
+
+@pytest.mark.parametrize("longest", [1, 5, 40])
+@pytest.mark.parametrize("once", [True, False])
+def test_rows_with_null_are_counted_in_runs_of_a_group(longest: int, once: bool):
+    draw = np.random.default_rng(longest)
+    places = np.repeat(draw.integers(0, 4, 60), draw.integers(1, longest + 1, 60))
+    codes = np.where(draw.random(len(places)) < 0.3, NULL_CODE, 7)
+    times = np.ones(1, np.int64) if once else draw.integers(1, 5, len(places))
+    states = np.zeros(3 * 4, np.int64)
+    assert not add_missing(places, codes, times, states, 3, 2, True)
+    weights = np.broadcast_to(times, len(places))
+    missing = weights * (codes == NULL_CODE)
+    for column, expected in ((0, weights), (1, 0 * weights), (2, missing)):
+        assert states[column::3].tolist() == np.bincount(places, expected, 4).tolist()
+    states[0] = 2**63 - 2
+    zeros = np.zeros(16, np.int64)
+    assert add_missing(zeros, zeros, np.ones(1, np.int64), states, 3, 2, True), "it leaves int64"
+
+
+@pytest.mark.parametrize("greatest", [True, False])
+@pytest.mark.parametrize("optional", [0, 1])
+def test_ends_of_groups_are_of_rows_with_values(optional: int, greatest: bool):
+    draw = np.random.default_rng(optional)
+    places, rows = draw.integers(0, 5, 200), draw.integers(-9, 9, (2, 200))
+    rows[optional, draw.random(200) < 0.5] = NULL_CODE
+    states = np.full(2 * 5, NULL_CODE if greatest else 2**63 - 1)
+    last = optional == 0 and not greatest
+    add_extremes(places, rows, states, 2, 0, greatest, rows[optional].copy(), last)
+    for group in range(5):
+        here = rows[:, (places == group) & (rows[optional] != NULL_CODE)]
+        end = (max if greatest else min)(zip(*here.tolist(), strict=True))
+        assert states[2 * group : 2 * group + 2].tolist() == list(end)
