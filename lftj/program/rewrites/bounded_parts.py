@@ -13,6 +13,7 @@ assignments count.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from lftj.functions.aggregates import AGGREGATES, COUNTS, TOTALS
@@ -65,6 +66,59 @@ def bounded_parts(program: RuleProgram) -> RuleProgram:
     )
     copied.draft.replace_top(finished=(made,), head=head)
     return copied.draft
+
+
+def nearest_texts(program: RuleProgram) -> RuleProgram:
+    """The text of the row next to a bound by the place of that row, which is read off a key order:
+
+    n(t, last(v, u)) :- asked(t), s(u, v), u < t.     becomes
+    n(t, max(v)) :- near(t, u), s(u, v).     near(t, last(u, u)) :- asked(t), s(u, v), u < t.
+    """
+    definition = program.finished
+    if definition is None or definition.functor is not None or len(definition.finished) != 1:
+        return program
+    calls = [term for term in definition.head if isinstance(term, CheckedHeadAggregate)]
+    if len(calls) != 1 or definition.choice or not _is_text_by_number(calls[0], program):
+        return program
+    (call,), (conjunct,) = calls, definition.finished
+    text, number = call.args
+    terms = [term for term in definition.head if isinstance(term, Ref)]
+    group = of_expressions(terms)
+    sides = _sides(conjunct, group)
+    if sides is None or len(terms) + 1 < len(definition.head):
+        return program
+    test = sides.test if of_expressions([sides.test.right]) <= group else sides.test.turned
+    if test.left != number or not is_near(call.function, test.operator):
+        return program
+    if not _apart(program, sides):
+        return program
+    draft = program.copy()
+    of_place = CheckedHeadAggregate(
+        call.function, (number, number), type_of(number, program.variables)
+    )
+    near = draft.define(
+        PART, replace(definition, head=(*terms, of_place), relation="", kind="", aggregate=None)
+    )
+    of_best = "max" if is_near(call.function, "<") else "min"
+    best = CheckedHeadAggregate(of_best, (text,), call.type)
+    within = sides.within
+    made = Conjunct(
+        [CheckedAtom(near, (*terms, number)), *within.positive], within.negated, within.filters
+    )
+    head = tuple([best if term is call else term for term in definition.head])
+    draft.replace_top(finished=(made,), head=head)
+    return draft
+
+
+def _is_text_by_number(call: CheckedHeadAggregate, program: RuleProgram) -> bool:
+    """Test for the first or the last text in the order of numbers."""
+    read = AGGREGATES[call.function].in_order if call.function in AGGREGATES else None
+    if read is None or read.end is None or len(call.args) != 2:
+        return False
+    text, number = [type_of(each, program.variables) for each in call.args]
+    return (text.name, number.name == "str") == ("str", False) and not (
+        text.optional or number.optional or not all(isinstance(each, Ref) for each in call.args)
+    )
 
 
 def moves(function: str, types: Sequence[Type]) -> bool:
