@@ -112,6 +112,10 @@ def paired(delta: Delta, by: Sequence[int]) -> tuple[Columns, Columns, Delta]:
     erased, many = delta.erased, len(delta)
     if not erased or not delta.inserted:
         return no_rows(len(delta.erases)), no_rows(len(delta.erases)), delta
+    if erased == delta.inserted and all(
+        np.array_equal(delta.erases[place], delta.inserts[place]) for place in by
+    ):
+        return delta.erases, delta.inserts, Delta.empty(len(delta.erases))
     order = [*by, *(place for place in range(len(delta.erases)) if place not in by)]
     rows, _ = delta.signed()
     sorted_by = sort_order([rows[place] for place in order])

@@ -11,25 +11,23 @@ from dataclasses import replace
 import numpy as np
 
 from lftj.join.context import Context
-from lftj.join.plan.variable_orders import variables_of
 from lftj.maintenance.inputs.rule_work import RuleWork
 from lftj.maintenance.inputs.versions import Versions
 from lftj.program.additive import Addition
 from lftj.program.normal_form import (
     AggregateTerm,
-    Apply,
     Assignment,
-    Expression,
     NormalRule,
     Ref,
     RuleVariable,
     Value,
 )
-from lftj.storage.delta import Columns
+from lftj.storage.delta import Columns, paired
+from lftj.storage.relation import Order
 from lftj.types import INT, encode_constant
 from lftj.types.dictionary import Dictionary
 from lftj.types.sources import Role, Source
-from lftj.views.changed_values import ValueQuery
+from lftj.views.changed_values import ValueQuery, judged_variables
 from lftj.views.delta_query import DeltaQuery, delta_queries, signed_assignments
 from lftj.views.join_node import Assignments, Join, Want, joined
 
@@ -74,15 +72,19 @@ class Contribution:
         )
         self.join = Join.of(made, "summed")
         self.reads = frozenset(rule.reads)
-        self.judges = _judges(rule, known)
-        self.changed_values: ValueQuery | None = None
-        if len(self.sources) == 1 and not self.judges:
-            (own,) = (atom for atom in made.atoms if atom.relation in known)
-            group = [each.variable for each in key if isinstance(each, Ref)]
-            added = [each.variable for each in values]
-            self.changed_values = ValueQuery.of(
-                made, own, known[own.relation].column, (*group, *added), len(group)
-            )
+        terms = tuple([each.variable for each in head])
+        self._group, self._given = terms[: self.width], terms[self.width : len(key) + len(values)]
+        self.judges = _judges(made, known, self._group)
+        self._values = [self._value_query(query, known) for query in self.join.queries]
+
+    def _value_query(self, query: DeltaQuery, known: Mapping[str, Addition]) -> ValueQuery | None:
+        """The query of changed values of the atom that a delta query follows: of relations of the
+        stratum only what is added up.
+        """
+        if query.bound is not None:
+            return None
+        own = known.get(query.relation)
+        return ValueQuery.of(query.rule, self._group, self._given, own and own.column)
 
     def full(self, relations: Versions, context: Context) -> Assignments:
         """All rows, each with its number of assignments."""
@@ -90,11 +92,31 @@ class Contribution:
         ((columns, counts),) = found.pieces
         return columns, counts
 
-    def change(self, versions: Versions, context: Context, work: RuleWork) -> Assignments:
-        """The rows that come and go."""
+    def change(
+        self, versions: Versions, context: Context, work: RuleWork
+    ) -> tuple[Assignments, Assignments]:
+        """The rows of assignments of which only what they add changes, and the rows of those that
+        come and go.
+        """
         queries = self._queries(sum(versions.sizes.get(name, 0) for name in self.reads))
-        columns, signed = joined(signed_assignments(queries, versions, context, work))
-        return self.join.head_rows(columns, len(signed)) if len(signed) else [], signed
+        changed: list[Assignments] = []
+        pieces: list[Assignments] = []
+        for query, values in zip(queries, self._values, strict=True):
+            change = versions.deltas.get(query.relation)
+            if change is None:
+                continue
+            gone, come, rest = paired(change, values.fixed) if values else ([], [], change)
+            found = values.run(gone, come, versions, context) if values and come[0].size else None
+            if found is None:
+                pieces += signed_assignments([query], versions, context, work)
+                continue
+            changed.append(found)
+            if len(rest):
+                work.surgeries += len(rest)
+                pieces.append(query.run(versions, rest, context))
+        columns, signed = joined(pieces)
+        some = self.join.head_rows(columns, len(signed)) if len(signed) else []
+        return joined(changed), (some, signed)
 
     def _queries(self, changed: int) -> list[DeltaQuery]:
         """The delta queries for about so many rows. The levels of one commit change a few groups or
@@ -119,38 +141,10 @@ class Contribution:
             yield relation, columns
 
 
-def _judges(rule: NormalRule, known: Mapping[str, Addition]) -> bool:
+def _judges(rule: NormalRule, known: Mapping[str, Addition], group: Order) -> bool:
     """Test for values of the stratum that more than what is added depends on."""
-    judged: set[int] = set()
-    for atom in rule.atoms:
-        place = known[atom.relation].column if atom.relation in known else None
-        if place is not None and isinstance(atom.args[place], Value):
-            return True
-        for at, arg in enumerate(atom.args):
-            if isinstance(arg, Ref) and at != place:
-                judged.add(arg.variable)
     values = [
-        variable
-        for atom in rule.atoms
-        if atom.relation in known
-        for variable in variables_of(atom.args[known[atom.relation].column])
+        atom.args[known[atom.relation].column] for atom in rule.atoms if atom.relation in known
     ]
-    own = known[rule.relation].column
-    judged |= {
-        each.variable for at, each in enumerate(rule.head) if isinstance(each, Ref) and at != own
-    }
-    for test in rule.filters:
-        judged |= variables_of(test.left) | variables_of(test.right)
-    for each in rule.negated:
-        judged.update(arg.variable for arg in each.args if isinstance(arg, Ref))
-    for each in (*rule.assignments, *rule.assignments)[::-1]:
-        if each.variable in judged or not _always(each.expression):
-            judged |= variables_of(each.expression)
-    return len(set(values)) < len(values) or not judged.isdisjoint(values)
-
-
-def _always(expression: Expression) -> bool:
-    """Test for an expression that has a value, or fails the commit."""
-    return not isinstance(expression, Apply) or (
-        expression.operator in ("+", "-", "*") and all(map(_always, expression.args))
-    )
+    judged = judged_variables(rule, group)
+    return any(isinstance(each, Value) or each.variable in judged for each in values)

@@ -52,7 +52,7 @@ class Iterated(Levels):
         since.
         """
         edges = self._edges()
-        number = sum(version.count for version in self.now.values())
+        number = sum(each.version.count for each in self.now.values())
         long = done > number + 2
         if long:
             for target, sources in edges.items():
@@ -82,8 +82,9 @@ class Iterated(Levels):
         """Give all groups their levels. Raises GroupCycleError."""
         self._refuse(edges)
         known, _ = ranked(edges)
-        for name, version in self.now.items():
-            columns, at = version.columns(), self._columns[name]
+        for name, growing in self.now.items():
+            version, at = growing.version, self._columns[name]
+            columns = version.columns()
             keys = [each for place, each in enumerate(columns) if place != at]
             numbers = [known.get((name, key), 0) for key in tuples_of(keys, version.count)]
             levels = np.array(numbers, np.int64)

@@ -69,6 +69,15 @@ class LastingQuery:
         columns, proofs, _ = self._prepared.run(versions, context)
         return columns, proofs
 
+    @property
+    def begun(self) -> Order:
+        """The places among the outputs of the variables that the plan of the last run begins with,
+        which are all outputs: the order of the rows.
+        """
+        assert self._prepared is not None, "it has run"
+        order = self._prepared.plan.choice.order
+        return tuple([self.outputs.index(each) for each in order[: len(self.first)]])
+
     def _plan(self, versions: Versions, context: Context) -> RulePlan:
         statistics = context.statistics
         search = OrderSearch(

@@ -14,7 +14,7 @@ cycle, after an evaluation from nothing, in which no row is left of what is no l
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 
@@ -29,11 +29,9 @@ from lftj.maintenance.inputs.rule_work import RuleWork
 from lftj.maintenance.inputs.versions import Versions
 from lftj.program.normal_form import RelationSchema
 from lftj.scantree.rows import sort_rows, union
-from lftj.storage.database import Database
-from lftj.storage.delta import Columns, Delta, paired
+from lftj.storage.delta import Columns, Delta
 from lftj.storage.relation import RelationVersion
 from lftj.types.dictionary import Dictionary
-from lftj.views.changed_values import ValueQuery
 from lftj.views.contribution import Contribution
 from lftj.views.group_cycles import Group, cycle_of, tuples_of
 from lftj.views.join_node import Assignments, joined
@@ -42,12 +40,58 @@ from lftj.views.levels_state import LevelsState, no_levels, sum_shape
 RISE = 64
 """Levels that groups may rise beyond the highest before a cycle is looked for."""
 
-_PART = 8
-"""Times as many rows as a change has from which on the rows are not compared to find it."""
-
 
 class Suspicion(Exception):
     """Levels have risen so far that there may be a cycle."""
+
+
+class Growing:
+    """A relation after changes, which are put together and applied once someone reads it: most
+    levels change relations that no rule reads before all is done.
+    """
+
+    __slots__ = ("_before", "_version")
+
+    def __init__(
+        self, version: RelationVersion | None, before: tuple[Growing, Delta] | None = None
+    ):
+        self._version, self._before = version, before
+
+    def after(self, delta: Delta) -> Growing:
+        """The relation after a further change. O(1)."""
+        return Growing(None, (self, delta))
+
+    @property
+    def version(self) -> RelationVersion:
+        """The rows."""
+        if self._version is None:
+            changes, at = list[Delta](), self
+            while at._version is None:
+                assert at._before is not None
+                at, delta = at._before
+                changes.append(delta)
+            self._version, self._before = at._version.apply(_together(changes)), None
+        return self._version
+
+
+class _Grown(Mapping[str, RelationVersion]):
+    """The versions of growing relations, and of those `around`."""
+
+    def __init__(self, around: Mapping[str, RelationVersion], relations: Mapping[str, Growing]):
+        self._around, self._relations = around, relations
+
+    def __getitem__(self, name: str) -> RelationVersion:
+        growing = self._relations.get(name)
+        return self._around[name] if growing is None else growing.version
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**self._around, **self._relations})
+
+    def __len__(self) -> int:
+        return len({**self._around, **self._relations})
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._relations or name in self._around
 
 
 class Levels:
@@ -84,7 +128,7 @@ class Levels:
         reads = frozenset[str]().union(*(each.reads for each in state.contributions))
         self._around = {name: versions[name] for name in reads}
         self._highest = state.highest
-        self.now: dict[str, RelationVersion] = {name: versions[name] for name in self._columns}
+        self.now = {name: Growing(versions[name]) for name in self._columns}
 
     # ── the two ways ──────────────────────────────────────────────────────────────────────────────
     def followed(self) -> tuple[dict[str, Delta], LevelsState]:
@@ -97,14 +141,14 @@ class Levels:
         self._suspicious = True
         for each in self._state.contributions:
             if not each.reads.isdisjoint(outside):
-                self._take(each, *self._change(each, versions))
+                self._follow(each, versions)
         return self._finished()
 
     def from_nothing(self) -> tuple[dict[str, Delta], LevelsState]:
         """The stratum evaluated anew."""
         arena = self._context.resources.arena
         for name in self._columns:
-            self.now[name] = RelationVersion.empty(self._schemas[name], arena)
+            self.now[name] = Growing(RelationVersion.empty(self._schemas[name], arena))
         self._limit, self._suspicious = RISE, False
         for each in self._state.contributions:
             if not each.sources:
@@ -116,26 +160,19 @@ class Levels:
         while any(self._pending.values()):
             self._finish_level()
             self._context.budget.spend(1)
+        changes = {
+            name: _together(each) if each else Delta.empty(self._schemas[name].arity)
+            for name, each in self._deltas.items()
+        }
         deltas = {
-            name: self._moved(name)
-            if self._suspicious
-            else self._versions[name].change_to(self.now[name].columns())
-            for name in self._columns
+            name: each if self._suspicious else self._versions[name].change_to(each.inserts)
+            for name, each in changes.items()
         }
         work = self._context.budget.work - started
         state = replace(
             self._state, sums=self._sums, levels=self._levels, highest=self._highest, work=work
         )
         return deltas, state
-
-    def _moved(self, name: str) -> Delta:
-        """The change of a relation that was followed: that of all levels, where it is small."""
-        pieces, now = [each.signed() for each in self._deltas[name]], self.now[name]
-        if not pieces or _PART * sum(len(signed) for _, signed in pieces) > now.count:
-            return now.difference(self._versions[name])
-        rows, net = net_changes(*joined(pieces))
-        come, gone = net > 0, net < 0
-        return Delta([column[come] for column in rows], [column[gone] for column in rows])
 
     # ── one level ─────────────────────────────────────────────────────────────────────────────────
     def _finish_level(self) -> None:
@@ -156,7 +193,7 @@ class Levels:
                 if delta is not None and len(delta):
                     deltas[name] = delta
                     self._deltas[name].append(delta)
-                    self.now[name] = self.now[name].apply(delta)
+                    self.now[name] = self.now[name].after(delta)
         if deltas:
             self._pass_on(before, deltas)
 
@@ -166,45 +203,31 @@ class Levels:
         least = min(int(each.min()) for each in levels.values())
         return {name: each == least for name, each in levels.items()}
 
-    def _pass_on(self, before: Mapping[str, RelationVersion], deltas: dict[str, Delta]) -> None:
+    def _pass_on(self, before: Mapping[str, Growing], deltas: dict[str, Delta]) -> None:
         versions = self._step(before, self.now, deltas)
         for each in self._state.contributions:
-            if each.reads.isdisjoint(deltas):
-                continue
-            here = versions
-            if each.changed_values is not None:
-                here = self._step(
-                    before, self.now, self._of_values(each.changed_values, each, versions)
-                )
-            self._take(each, *self._change(each, here))
+            if not each.reads.isdisjoint(deltas):
+                self._follow(each, versions)
 
-    def _of_values(
-        self, query: ValueQuery, each: Contribution, versions: Versions
-    ) -> dict[str, Delta]:
-        """Follow the groups of a source that have another value; the rest of its change. Nothing
-        rests on other groups by that, so no level rises.
+    def _follow(self, each: Contribution, versions: Versions) -> None:
+        """Keep what a change adds. Where only values change nothing rests on other groups, and no
+        level rises.
         """
-        delta, schema = versions.deltas[query.source], self._schemas[query.source]
-        fixed = [place for place in range(len(schema.columns)) if place != query.column]
-        gone, come, rest = paired(delta, fixed)
-        if len(gone[0]):
-            context = self._context
-            context.upkeep = versions.upkeep(context.resources.kept_orders, lambda _: False)
-            rows, signed = query.run(gone, come, schema, versions, context)
-            self._keep(each, rows, signed)
-        return {query.source: rest} if len(rest) else {}
+        changed, others = self._change(each, versions)
+        self._keep(each, *changed)
+        self._take(each, *others)
 
     def _step(
         self,
-        before: Mapping[str, RelationVersion],
-        after: Mapping[str, RelationVersion],
+        before: Mapping[str, Growing],
+        after: Mapping[str, Growing],
         deltas: dict[str, Delta],
     ) -> Versions:
         context = self._context
-        old, new = (Database({**self._around, **each}) for each in (before, after))
+        old, new = (_Grown(self._around, each) for each in (before, after))
         return Versions(old, new, deltas, context.resources.arena, context.tuning)
 
-    def _change(self, each: Contribution, versions: Versions) -> Assignments:
+    def _change(self, each: Contribution, versions: Versions) -> tuple[Assignments, Assignments]:
         context = self._context
         context.upkeep = versions.upkeep(context.resources.kept_orders, lambda _: False)
         return each.change(versions, context, self._work)
@@ -266,7 +289,7 @@ class Levels:
 
     def _above(self, name: str, keys: Columns) -> dict[str, Columns]:
         """The groups that add up from these, and had to be raised for it."""
-        relation, width = self.now[name], len(self._schemas[name].columns) - 1
+        relation, width = self.now[name].version, len(self._schemas[name].columns) - 1
         if not relation.count:
             return {}
         at = self._columns[name]
@@ -276,12 +299,12 @@ class Levels:
         some = sort_rows([by_place[place] for place in range(width + 1)])
         if not len(some[0]):
             return {}
-        without = {**self.now, name: relation.apply(Delta.deletion(some))}
+        without = {**self.now, name: self.now[name].after(Delta.deletion(some))}
         versions = self._step(without, self.now, {name: Delta.insertion(some)})
         found: dict[str, Columns] = {}
         for each in self._state.contributions:
             if name in each.reads:
-                rows, signed = self._change(each, versions)
+                _, (rows, signed) = self._change(each, versions)
                 for other, more in (self._raised(each, rows) if len(signed) else {}).items():
                     known = found.get(other)
                     found[other] = more if known is None else union(known, more)
@@ -325,6 +348,15 @@ class Levels:
         types = [type_ for at, (_, type_) in enumerate(columns) if at != self._columns[name]]
         codes = [np.array([code], np.int64) for code in key[: len(types)]]
         return to_tuples(types, codes, dictionary.texts(), rows=1)[0]
+
+
+def _together(changes: Sequence[Delta]) -> Delta:
+    """Changes, of one relation, as one."""
+    if len(changes) == 1:
+        return changes[0]
+    rows, net = net_changes(*joined([each.signed() for each in changes]))
+    come, gone = net > 0, net < 0
+    return Delta([column[come] for column in rows], [column[gone] for column in rows])
 
 
 def _highest(keys: Columns, levels: np.ndarray) -> Columns:
