@@ -25,7 +25,7 @@ from lftj.program.normal_form import (
 )
 from lftj.scantree.frozen import frozen
 from lftj.types import Type
-from lftj.types.sources import is_hidden
+from lftj.types.sources import Role, in_role, is_hidden
 
 ADDITIVE = ("sum", "count")
 
@@ -59,7 +59,7 @@ def additions(rules: Iterable[NormalRule | FunctorRule]) -> dict[str, Addition]:
     found: dict[str, Addition] = {}
     for name, mine in heads.items():
         calls = {_calls(rule) for rule in mine} - {()}
-        if len(calls) == 1 and not is_hidden(name):
+        if len(calls) == 1 and not (is_hidden(name) and not in_role(name, Role.POSSIBLE)):
             (only,) = calls
             if len(only) == 1 and adding(only[0][1]):
                 found[name] = _addition(mine, *only[0])

@@ -57,6 +57,8 @@ class Role(Enum):
     """Rows from before the last iteration."""
     BEST = "#best"
     """Finished rows of a stratum that keeps one value for each group."""
+    POSSIBLE = "#possible"
+    """Groups that may be there whatever the values of others are."""
     OPEN = "#open"
     """Groups without a value."""
     DELETED = "#lost"

@@ -23,6 +23,7 @@ from lftj.join.plan.variable_orders import variables_of
 from lftj.maintenance.inputs.moved_rules import renamed
 from lftj.maintenance.inputs.versions import CHANGE, SIGNED, Versions
 from lftj.program.normal_form import (
+    AggregateTerm,
     Apply,
     Assignment,
     Expression,
@@ -243,25 +244,32 @@ def _variables(rule: NormalRule) -> set[int]:
 
 
 def _rest(rule: NormalRule, joined: Order, found: Order) -> LastingQuery:
-    """The query of a body for joined values that `SIGNED` has; its own variables are numbered
-    anew.
-    """
-    kept = sorted(_variables(rule).union(joined))
+    """The query of a body for joined values that `SIGNED` has."""
+    asked = [PositiveAtom(SIGNED, tuple([Ref(each) for each in joined]))] if joined else []
+    body, names = compacted(replace(rule, head=(), atoms=(*asked, *rule.atoms), lead=None))
+    first, outputs = (tuple([names[variable] for variable in each]) for each in (joined, found))
+    return LastingQuery(body, outputs, first, (), tuple([each.relation for each in rule.atoms]))
+
+
+def compacted(rule: NormalRule) -> tuple[NormalRule, Mapping[int, int]]:
+    """The rule over the variables that its body has, which are numbered anew, and their numbers."""
+    kept = sorted(_variables(rule))
     names = {variable: place for place, variable in enumerate(kept)}
 
     def named(arg: Ref | Value) -> Ref | Value:
         return Ref(names[arg.variable]) if isinstance(arg, Ref) else arg
 
-    asked = [PositiveAtom(SIGNED, tuple([Ref(each) for each in joined]))] if joined else []
-    body = replace(
+    def term(given: Ref | AggregateTerm) -> Ref | AggregateTerm:
+        if isinstance(given, Ref):
+            return Ref(names[given.variable])
+        return replace(given, args=tuple([Ref(names[each.variable]) for each in given.args]))
+
+    made = replace(
         rule,
-        head=(),
+        head=tuple(map(term, rule.head)),
         variables=tuple([rule.variables[variable] for variable in kept]),
         atoms=tuple(
-            [
-                PositiveAtom(each.relation, tuple(map(named, each.args)))
-                for each in (*asked, *rule.atoms)
-            ]
+            [PositiveAtom(each.relation, tuple(map(named, each.args))) for each in rule.atoms]
         ),
         negated=tuple(
             [
@@ -281,7 +289,5 @@ def _rest(rule: NormalRule, joined: Order, found: Order) -> LastingQuery:
                 for each in rule.filters
             ]
         ),
-        lead=None,
     )
-    first, outputs = (tuple([names[variable] for variable in each]) for each in (joined, found))
-    return LastingQuery(body, outputs, first, (), tuple([each.relation for each in rule.atoms]))
+    return made, names

@@ -74,7 +74,7 @@ class Growing:
         return self._version
 
 
-class _Grown(Mapping[str, RelationVersion]):
+class Grown(Mapping[str, RelationVersion]):
     """The versions of growing relations, and of those `around`."""
 
     def __init__(self, around: Mapping[str, RelationVersion], relations: Mapping[str, Growing]):
@@ -224,7 +224,7 @@ class Levels:
         deltas: dict[str, Delta],
     ) -> Versions:
         context = self._context
-        old, new = (_Grown(self._around, each) for each in (before, after))
+        old, new = (Grown(self._around, each) for each in (before, after))
         return Versions(old, new, deltas, context.resources.arena, context.tuning)
 
     def _change(self, each: Contribution, versions: Versions) -> tuple[Assignments, Assignments]:

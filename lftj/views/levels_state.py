@@ -19,13 +19,15 @@ from lftj.program.normal_form import (
 )
 from lftj.scantree import Arena, Tree
 from lftj.scantree.frozen import frozen
+from lftj.storage.relation import RelationVersion
 from lftj.views.contribution import Contribution
 
 
 @frozen
 class LevelsState:
     """One version of what a summed stratum keeps: sums and levels by relation, and a level that
-    none is above.
+    none is above. `possible`: where rules judge values, the groups that may be there
+    (`lftj.views.possible_groups`); None where these form a cycle, or are not known.
     """
 
     rules: tuple[NormalRule, ...]
@@ -34,6 +36,7 @@ class LevelsState:
     levels: Mapping[str, Tree]
     highest: int = 0
     work: int = 0
+    possible: Possible | None = None
 
     @staticmethod
     def begun(rules: tuple[NormalRule, ...]) -> LevelsState:
@@ -55,7 +58,24 @@ class LevelsState:
     def bytes(self) -> int:
         """Bytes that are kept beside the rows."""
         sums = sum(sum(each.memory.values()) for each in self.sums.values())
+        if self.possible is not None:
+            sums += self.possible.bytes
         return sums + sum(8 * len(each) * (each.key_width + 1) for each in self.levels.values())
+
+
+@frozen
+class Possible:
+    """The state and the relations of possible groups, which form no cycle."""
+
+    state: LevelsState
+    relations: Mapping[str, RelationVersion]
+
+    @property
+    def bytes(self) -> int:
+        """Bytes that are kept."""
+        return self.state.bytes + sum(
+            sum(each.memory().values()) for each in self.relations.values()
+        )
 
 
 def no_levels(schema: RelationSchema, arena: Arena) -> Tree:

@@ -6,6 +6,7 @@ anew where not, by iterations where levels find a cycle that conditions may open
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from operator import is_
 
 from lftj.errors import GroupCycleError, UserFunctionError, ValueRangeError
@@ -17,6 +18,7 @@ from lftj.storage.delta import Delta
 from lftj.views.iterated_node import Iterated
 from lftj.views.levels_node import Levels, Suspicion
 from lftj.views.levels_state import LevelsState
+from lftj.views.possible_groups import follow_possible, possible_rules
 
 
 def follow_levels(
@@ -32,33 +34,51 @@ def follow_levels(
     """
     rules = tuple(rule for rule in stratum.rules if isinstance(rule, NormalRule))
     same = isinstance(kept, LevelsState) and len(kept.rules) == len(rules)
-    if isinstance(kept, LevelsState) and same and all(map(is_, kept.rules, rules)):
-        way = Levels(schemas, kept, versions, context, work)
+    if not (isinstance(kept, LevelsState) and same and all(map(is_, kept.rules, rules))):
+        kept, work.outcome = None, "full"
+    begun = kept or LevelsState.begun(rules)
+    judges, possible = any(each.judges for each in begun.contributions), None
+    if judges:
+        known = possible_rules(rules, begun.additions)
+        if known is not None:
+            possible = follow_possible(begun.possible, known, schemas, versions, context, work)
+        if possible is None:  # by what rows say, either of two groups may rest on the other
+            work.outcome = work.outcome if kept is None else "fallback"
+            return _iterated(schemas, LevelsState.begun(rules), versions, context, work)
+    if kept is not None:
         try:
-            return way.followed()
+            deltas, state = Levels(schemas, kept, versions, context, work).followed()
+            return deltas, replace(state, possible=possible)
         except (Suspicion, ValueRangeError, UserFunctionError):
             # A product may be out of range that no version has: of a sum that goes in this commit
             # and a row that comes. What an evaluation finds decides.
             work.outcome = "fallback"
-    else:
-        work.outcome = "full"
-    return _anew(schemas, LevelsState.begun(rules), versions, context, work)
+    begun = LevelsState.begun(rules)
+    try:
+        deltas, state = Levels(schemas, begun, versions, context, work).from_nothing()
+    except (GroupCycleError, ValueRangeError, UserFunctionError):
+        if not judges:
+            raise
+        deltas, state = _iterated(schemas, begun, versions, context, work)
+    return deltas, replace(state, possible=possible)
 
 
-def _anew(
+def _iterated(
     schemas: Mapping[str, RelationSchema],
     begun: LevelsState,
     versions: Versions,
     context: Context,
     work: RuleWork,
 ) -> tuple[dict[str, Delta], LevelsState]:
-    """The stratum evaluated from nothing. Raises as `follow_levels`."""
+    """The stratum evaluated from nothing by iterations. Raises as `follow_levels`."""
     try:
-        return Levels(schemas, begun, versions, context, work).from_nothing()
-    except (GroupCycleError, ValueRangeError, UserFunctionError) as first:
-        if not any(each.judges for each in begun.contributions):
-            raise
+        return Iterated(schemas, begun, versions, context, work).from_nothing()
+    except (ValueRangeError, UserFunctionError) as error:
+        # Values of a cycle grow until they have no room: then the cycle is what is wrong.
         try:
-            return Iterated(schemas, begun, versions, context, work).from_nothing()
+            Levels(schemas, begun, versions, context, work).from_nothing()
+        except GroupCycleError as cycle:
+            raise cycle from None
         except (ValueRangeError, UserFunctionError):
-            raise first from None  # values of a cycle grow until they have no room
+            pass
+        raise error
