@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from lftj.errors import StratificationError
 from lftj.functions import FUNCTIONS
-from lftj.program.hidden import GROUPED, explain_hidden, kind_of, only_input
+from lftj.program.hidden import GROUPED, explain_hidden, is_functor, kind_of, only_input
 from lftj.program.monotone import Misuse
 from lftj.program.normal_form import FunctorRule, NormalRule
 from lftj.scantree.frozen import frozen
@@ -46,6 +46,8 @@ _HINTS = {
     "aggregate of your own where all relations of the cycle add up, without negation inside",
     "computed": "in a cycle an aggregate is a whole argument of its head: compute inside it, "
     "min(d + 1) for min(d) + 1, or in a rule that the cycle does not read",
+    "called": "in a cycle an aggregate of your own computes what it adds: give it the function as "
+    "its `lift`, and write total(n, m) for sum(f(n, m))",
     "functor": "what makes strings, and `range`, cannot stand in a cycle with `min` or `max`: "
     "compute it before or after the cycle",
 }
@@ -59,7 +61,7 @@ def cycle_errors(
     for edge in edges:
         if edge.rule.source not in found:
             found[edge.rule.source] = error = _error(
-                edge, path_between(edge.relation, edge.rule.relation, reads, members)
+                edge, path_between(edge.relation, edge.rule.relation, reads, members), members
             )
             error.members = frozenset(members)
     return list(found.values())
@@ -85,7 +87,7 @@ def misuse_error(
     return error
 
 
-def _error(edge: Edge, path: list[str]) -> CycleError:
+def _error(edge: Edge, path: list[str], members: set[str]) -> CycleError:
     """`path` leads from the relation that is read back to the one that the rule defines, along what
     each reads.
     """
@@ -95,7 +97,12 @@ def _error(edge: Edge, path: list[str]) -> CycleError:
     ]
     nested = edge.kind != "functor" and (is_hidden(edge.relation) or is_hidden(edge.rule.relation))
     computed = kind_of(edge.rule.relation) == GROUPED
-    hint = _HINTS["computed" if computed else "nested" if nested else edge.kind]
+    called = edge.kind == "aggregate" and any(
+        name in members and is_functor(name) for name in edge.rule.reads
+    )
+    hint = _HINTS[
+        "computed" if computed else "nested" if nested else "called" if called else edge.kind
+    ]
     error = CycleError(
         f"{what} inside a cycle of rules: {cycle}",
         code=_CODES[edge.kind],

@@ -45,18 +45,26 @@ def only_input(name: str) -> bool:
     return kind_of(name) in ("in", ASKED, PART)
 
 
+_WORDS = {
+    "not": "`!( … )`",
+    UNITED: "`( … ; … )`",
+    "choice": "`choice(…)`",
+    GROUPED: "the aggregates of its head",
+}
+
+
 def explain_hidden(name: str) -> str:
     """The words for a hidden relation in terms of the rule it comes from."""
     kind = kind_of(name)
-    words = {
-        "not": "`!( … )`",
-        UNITED: "`( … ; … )`",
-        "choice": "`choice(…)`",
-        GROUPED: "the aggregates of its head",
-    }
     if kind in IN_BRACES:
         return f"the aggregate `{kind}`"
-    return words.get(kind, f"the functor `{kind}`")
+    return _WORDS.get(kind, f"the functor `{kind}`")
+
+
+def is_functor(name: str) -> bool:
+    """True for the hidden relation of a functor, or of a function of the user's."""
+    kind = kind_of(name)
+    return bool(kind) and kind not in IN_BRACES and kind not in _WORDS and not only_input(name)
 
 
 def kind_of(name: str) -> str:

@@ -562,6 +562,41 @@ def test_what_does_not_add_up_is_refused(rules: str, code: str) -> None:
     assert {error.code for error in caught.value.errors} == {code}
 
 
+def test_the_times_of_a_cycle_may_be_a_function_as_the_lift_of_an_aggregate() -> None:
+    """Called in the head it is refused, and the message says so."""
+    workspace = _declared(lftj.connect())
+    worn: Any = lftj.UserAggregate(
+        "worn",
+        zero=0,
+        lift=lambda n, m: n * m + n // 2,
+        combine=lambda a, b: a + b,
+        inverse=lambda a: -a,
+        argument_types=(int, int),
+        result_type=int,
+    )
+    workspace.add_aggregate(worn)
+
+    @workspace.function(argument_types=(int, int), result_type=int)
+    def wear(n: int, m: int) -> int:
+        return n * m + n // 2
+
+    start = "need(x, y, worn(n, 1)) :- top(x, y, n)."
+    with pytest.raises(
+        lftj.ProgramErrors, match=r"as its `lift`, and write total\(n, m\)"
+    ) as caught:
+        workspace.add_rules("need(x, z, sum(wear(n, m))) :- need(x, y, n), uses(y, z, m).")
+    assert [error.code for error in caught.value.errors] == ["E151"]
+    workspace.add_rules(start + "need(x, z, worn(n, m)) :- need(x, y, n), uses(y, z, m).")
+    workspace.load("top", [(0, 1, 4), (0, 2, 3)])
+    workspace.load("uses", [(1, 2, 3), (2, 3, 5)])
+    assert sorted(workspace["need"].fetchall()) == [(0, 1, 6), (0, 2, 25), (0, 3, 137)]
+    with workspace.transaction() as tx:
+        tx.delete("uses", [(1, 2, 3)])
+        tx.insert("uses", [(1, 2, 1)])
+    assert sorted(workspace["need"].fetchall()) == [(0, 1, 6), (0, 2, 13), (0, 3, 71)]
+    assert workspace.verify() == []
+
+
 def test_a_product_that_no_version_has_does_not_fail_the_commit() -> None:
     """A sum goes in the commit in which a row comes that would take its product out of range."""
     program = """
