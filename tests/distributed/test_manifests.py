@@ -121,7 +121,7 @@ def test_any_manifest_of_the_last_five_is_read_as_it_was_written(
 
 
 def logged(path: Path) -> set[str]:
-    return {file.name.removesuffix(".json.gz") for file in (path / "log").iterdir()}
+    return {file.name.removesuffix(".json.zst") for file in (path / "log").iterdir()}
 
 
 def written_by(made: list[Manifest], chance: random.Random, path: Path, count: int) -> list[int]:
@@ -131,7 +131,7 @@ def written_by(made: list[Manifest], chance: random.Random, path: Path, count: i
         made.append(commit(made[-1], chance).following(made[-1]))
         made[-1].store(path, made[-2])
         names = {run.name for run in made[-1].runs}.difference(run.name for run in made[-2].runs)
-        files = [epoch_file(path, made[-1].epoch), *(path / "log" / f"{n}.json.gz" for n in names)]
+        files = [epoch_file(path, made[-1].epoch), *(path / "log" / f"{n}.json.zst" for n in names)]
         found.append(sum(file.stat().st_size for file in files))
     return found
 

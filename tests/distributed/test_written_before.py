@@ -1,8 +1,9 @@
 """A path that an older version wrote opens, with its rows and views, and goes on.
 
 `written_before` was written when the manifest had format 3, `written_in_format_4` when most were
-written as what they add, `written_in_format_5` when runs have what is before. A change of the
-format adds a folder like these and leaves them as they are.
+written as what they add, `written_in_format_5` when runs have what is before,
+`written_in_format_6` with runs that take less room. A change of the format adds a folder like
+these and leaves them as they are.
 """
 
 from __future__ import annotations
@@ -20,7 +21,12 @@ WRITTEN = Path(__file__).parent
 
 @pytest.mark.parametrize(
     ("folder", "version"),
-    [("written_before", 4), ("written_in_format_4", 4), ("written_in_format_5", 6)],
+    [
+        ("written_before", 4),
+        ("written_in_format_4", 4),
+        ("written_in_format_5", 6),
+        ("written_in_format_6", 5),
+    ],
 )
 def test_a_path_of_an_older_version_opens_and_goes_on(
     folder: str, version: int, tmp_path: Path

@@ -36,6 +36,7 @@ from lftj.distributed.files.manifest_files import (
     contents_of,
     damaged,
     head_of,
+    runs_of,
 )
 from lftj.distributed.files.manifest_records import (
     added_content,
@@ -281,20 +282,19 @@ def _begun(path: Path, content: Content) -> Manifest | None:
     head = head_of(content)
     if NAMES not in content:
         return Manifest(**head, **whole_fields(content))
-    runs = tuple(Run(*run) for run in content[NAMES])
-    contents = contents_of(path, runs)
+    contents = contents_of(path, [Run(*run) for run in content[NAMES]], content["format"])
     if contents is None:
         if is_kept(path, content["epoch"]):
             raise damaged(path / RUNS, f"manifest {content['epoch']} builds on what is gone")
         return None
-    return Manifest(**head, runs=runs, **whole_fields(summed(contents)))
+    return Manifest(**head, runs=runs_of(content), **whole_fields(summed(contents)))
 
 
 def _followed(before: Manifest, content: Content) -> Manifest:
     """The manifest that a file says as an addition to the one before it."""
     found, added = replace(before, **head_of(content)), content[ADDS]
     if NAMES in content:
-        found = replace(found, runs=tuple(Run(*run) for run in content[NAMES]), tail=())
+        found = replace(found, runs=runs_of(content), tail=())
     else:
         found = replace(found, tail=(*(() if before._is_root else before.tail), added))
     return replace(found, **added_fields(before, added))

@@ -17,9 +17,11 @@ from lftj.errors import DistributedError
 from lftj.storage.durable import unsealed
 
 Content = dict[str, Any]
-FORMAT = 5
-_READ = (3, 4, FORMAT)
-"""Formats that are read: in 3 every manifest is whole, in 4 one without additions is."""
+FORMAT = 6
+_READ = (3, 4, 5, FORMAT)
+"""Formats that are read: in 3 every manifest is whole, in 4 one without additions is, in 5 runs are
+compressed otherwise.
+"""
 ADDS = "adds"
 """The key under which a manifest has what it adds to the one before."""
 NAMES = "runs"
@@ -65,10 +67,12 @@ def _read(path: Path, numbers: Sequence[int]) -> dict[int, bytes]:
     return {}
 
 
-def contents_of(path: Path, runs: Sequence[Run]) -> list[Content] | None:
-    """The contents of runs; None where one is gone. Raises DistributedError (E403)."""
+def contents_of(path: Path, runs: Sequence[Run], format: int = FORMAT) -> list[Content] | None:
+    """The contents of the runs of a manifest of a format; None where one is gone. Raises
+    DistributedError (E403).
+    """
     try:
-        return read_runs(path, [run.name for run in runs])
+        return read_runs(path, [run.name for run in runs], before=format < 6)
     except FileNotFoundError:
         return None
     except NOT_READ as reason:
@@ -107,3 +111,10 @@ def head_of(content: Content) -> Content:
     """The fields of a manifest that say which one it is, and what it is read from."""
     head = {name: content[name] for name in ("epoch", "mark", "follows")}
     return {**head, "roots": tuple(content.get("roots", (content["epoch"],)))}
+
+
+def runs_of(content: Content) -> tuple[Run, ...]:
+    """The runs that a manifest names, to which others may be added: none of an older format, after
+    which one is written that has all of it.
+    """
+    return tuple(Run(*run) for run in content[NAMES]) if content["format"] == FORMAT else ()
