@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from lftj.api.in_process import InProcess
@@ -24,6 +25,7 @@ from lftj.tuning.tuning import is_amount
 if TYPE_CHECKING:
     import pyspark.sql
 
+    from lftj.distributed.reader import PartsReader
     from lftj.partition.executor import Executor
 
 
@@ -56,6 +58,7 @@ def connect(
     executor: ThreadExecutor | None = None,
     tuning: Tuning = DEFAULT,
     keep: Literal["all"] | int | timedelta | None = None,
+    storage_options: Mapping[str, str] | None = None,
 ) -> Workspace: ...
 @overload
 def connect(
@@ -84,6 +87,7 @@ def connect(
     executor: Any = None,
     tuning: Tuning = DEFAULT,
     keep: Literal["all"] | int | timedelta | None = None,
+    storage_options: Mapping[str, str] | None = None,
 ) -> Workspace:
     """A workspace: a new, empty one in memory, or with a `path` one that lasts.
 
@@ -112,6 +116,8 @@ def connect(
     calls, without the options of files: DistributedError (E400). There the parts share
     `trace_budget` equally, `progress` is called as jobs begin, and `elastic` is also the share of a
     stratum in supersteps that is taken away, and derived again, after a deletion.
+    `connect(path, read_only=True)` reads along there, too, without Spark: a folder, or the address
+    of an object store, for which `storage_options` are as for the executor.
     """
     _check(writer_timeout, progress, elastic, trace_budget, tuning)
     of_path = {
@@ -129,6 +135,7 @@ def connect(
             Kind.PARTS,
             path=(path, None),
             keep=(keep, None),
+            storage_options=(storage_options, None),
             **of_path,
         )
         share = (
@@ -140,6 +147,11 @@ def connect(
         hint = "lftj.ThreadExecutor(threads=2), or lftj.SparkExecutor(…)"
         raise DeclarationError(f"{executor!r} evaluates nothing", hint=hint)
     workers = executor or ThreadExecutor()
+    if read_only and path is not None and (storage_options is not None or _are_parts(path)):
+        _refuse(Kind.PARTS, **{**of_path, "read_only": (False, False)}, keep=(keep, None))
+        return Workspace(_reader(path, storage_options, writer_timeout, progress, workers, tuning))
+    if storage_options is not None:
+        raise refused("storage_options", Kind.PATH, storage_options)
     engine = InProcess(
         writer_timeout,
         progress,
@@ -161,6 +173,36 @@ def connect(
             engine, path, create=create, read_only=read_only, copy=copy, durability=durability
         )
     return Workspace(engine)
+
+
+def _are_parts(path: str | os.PathLike[str]) -> bool:
+    """Test for an address, or a folder with the manifests of parts."""
+    return "://" in os.fspath(path) or any(Path(path).glob("manifest-*.json"))
+
+
+def _reader(
+    path: str | os.PathLike[str],
+    storage_options: Mapping[str, str] | None,
+    writer_timeout: float,
+    progress: Callable[[str], None] | None,
+    workers: threads.ThreadExecutor,
+    tuning: Tuning,
+) -> PartsReader:
+    """A reader of parts. Raises as it does, and DistributedError (E400) for an address of another
+    kind.
+    """
+    from lftj.distributed.reader import PartsReader  # as above
+    from lftj.engine.live.engine import Engine
+    from lftj.partition.address import place_of
+
+    try:
+        place = place_of(path, storage_options)
+    except ValueError as kind:
+        what = f"path={os.fspath(path)!r} is an address ({kind}) of which no objects are read"
+        raise refused("address", Kind.PARTS, what) from None
+    if storage_options is not None and isinstance(place, Path):
+        raise refused("storage_options", Kind.PATH, dict(storage_options))
+    return PartsReader(place, Engine(writer_timeout, progress, threads=workers, tuning=tuning))
 
 
 def _refuse(kind: Kind, **options: tuple[object, object]) -> None:

@@ -22,8 +22,8 @@ class Files(ABC):
 
     def refresh(self) -> int:
         """Go on to the last version that the writing process has committed, and return it. For
-        workspaces opened with `read_only=True`; others have it already. Not over parts:
-        DistributedError (E400).
+        workspaces opened with `read_only=True`; others have it already, and over parts
+        DistributedError (E400) says so.
         """
         backend = self._backend
         backend.refresh()
@@ -31,7 +31,7 @@ class Files(ABC):
 
     def wait_for(self, version: int, timeout: float | None = None) -> bool:
         """Wait until a version is committed, at most `timeout` seconds, and `refresh`; False where
-        it took longer. Not over parts: DistributedError (E400).
+        it took longer. As `refresh`.
         """
         return self._backend.wait_for(version, timeout)
 

@@ -17,6 +17,7 @@ from lftj.engine.calls import Limits
 from lftj.partition import Executor
 from lftj.program import Program
 from lftj.scantree import frozen
+from lftj.storage import base_name
 
 
 @frozen
@@ -40,6 +41,14 @@ class Present:
     def program_name(self) -> str:
         """The name by which tasks find the program of the version."""
         return stored_program(self.executor.path, self.manifest.program)
+
+    def stored(self, relation: str) -> str:
+        """The name under which all rows of a relation of the user's are stored."""
+        return relation if self.plan.derived(relation) else base_name(relation)
+
+    def count(self, relation: str) -> int:
+        """Number of all rows of a relation."""
+        return self.manifest.counts.get(self.stored(relation), 0)
 
     @cached_property
     def _base(self) -> tuple[str, int]:

@@ -8,24 +8,29 @@ but hidden relations that rules read.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from threading import Lock
 
 from lftj.distributed.committed_version import Present
 from lftj.distributed.files.entry import Entry
-from lftj.distributed.result import gathered
+from lftj.distributed.result import summed
 from lftj.engine.calls import LimitStack
-from lftj.engine.live import Engine
+from lftj.engine.live import Engine, read
 from lftj.engine.programs import RuleHandle
 from lftj.engine.questions import question_body
 from lftj.engine.versions import State
 from lftj.explain.plans import written
 from lftj.explain.present import reads_of, relations_below
+from lftj.partition import Executor
 from lftj.program import RelationSchema, Stratification, StratifiedProgram
-from lftj.storage import Database, RelationVersion, base_name
+from lftj.storage import Database, Delta, RelationVersion, base_name
 from lftj.syntax import attending
+from lftj.types import Dictionary
 from lftj.views import NO_STATES, refresh
+
+ReadEntries = Callable[[Executor, Sequence[Entry], RelationSchema, Dictionary], Delta]
+"""Reads what entries come to."""
 
 
 @dataclass
@@ -37,8 +42,11 @@ class Copies:
     engine: Engine
     present: Present
     state: State
+    reads: ReadEntries = summed
     known: dict[str, tuple[Entry, ...]] = field(default_factory=dict)
     """The relations that are here, with the files that they were read from."""
+    complete: set[str] = field(default_factory=set)
+    """The relations that are here with all that they are derived from, hidden relations too."""
     _lock: Lock = field(default_factory=Lock)
 
     def shows(self, present: Present) -> bool:
@@ -47,15 +55,15 @@ class Copies:
         return (own.token, own.version) == (other.token, other.version)
 
     @staticmethod
-    def of(present: Present, limits: LimitStack, beside: Copies | None = None) -> Copies:
-        """Copies of nothing yet. Explanations keep to these limits. `beside`: copies of another
-        version, to be compared with it.
+    def of(
+        present: Present,
+        engine: Engine,
+        beside: Copies | None = None,
+        reads: ReadEntries = summed,
+    ) -> Copies:
+        """Copies of nothing yet, in an engine. `beside`: copies of another version there, to be
+        compared with it.
         """
-        if beside is not None:
-            engine, lock = beside.engine, beside._lock
-        else:
-            engine, lock = Engine(30.0, None, tuning=present.settings.tuning), Lock()
-            engine.limits = limits
         program = present.program
         empty = {
             name: RelationVersion.empty(schema, engine.arena)
@@ -66,37 +74,87 @@ class Copies:
                 own = replace(schema, name=base_name(name))
                 empty[own.name] = RelationVersion.empty(own, engine.arena)
         database = Database(empty, present.manifest.version)
-        return Copies(engine, present, State(program, database, present.views), _lock=lock)
+        lock, reads = (Lock(), reads) if beside is None else (beside._lock, beside.reads)
+        return Copies(engine, present, State(program, database, present.views), reads, _lock=lock)
 
     def below(self, relations: Iterable[str], beside: Copies | None = None) -> State:
         """The state with these relations and all that they are derived from. O(rows) at first;
         relations of which `beside` has the same files are taken from there.
         """
         rules = [source.rule for source in self.state.program.sources.values()]
-        names = relations_below(rules, relations)
+        names = [name for name in relations_below(rules, relations) if name in self._catalog]
         with self._lock, self.engine.dictionary.in_use():
-            missing = [name for name in names if name not in self.known and name in self._catalog]
-            if missing:
-                self._read(missing, beside)
+            if not self.complete.issuperset(names):
+                self._read(names, beside)
+                self.complete.update(names)
+                self.state = replace(self.state, database=self._with_hidden(self.state.database))
             return self.state
+
+    def having(self, relations: Iterable[str]) -> State:
+        """The state with these relations, which rows are read of, and nothing is explained. O(rows)
+        at first.
+        """
+        with self._lock, self.engine.dictionary.in_use():
+            self._read(relations)
+            return self.state
+
+    def answering(self, question: object) -> State:
+        """The state with all that a question is about. Raises what reading a question raises."""
+        asked = read(self.engine, self.state, question)
+        reads = set().union(*(stratum.reads for stratum in asked.program.order.strata))
+        hidden = reads - self._catalog.keys() - asked.fresh.keys()
+        sources = self.state.program.sources.values()
+        heads = {
+            head.relation
+            for source in sources
+            if not hidden.isdisjoint(schema.name for schema in source.normal.hidden)
+            for head in source.rule.heads
+        }
+        if heads:
+            self.below(heads)
+        return self.having(reads & self._catalog.keys())
+
+    def carried(self, present: Present) -> Copies:
+        """Copies of a later version: the relations that are here are there, too, as far as it is
+        known what came since. O(changed rows).
+        """
+        after, found = Copies.of(present, self.engine, self), dict[str, RelationVersion]()
+        since = present.manifest.version_of(self.present.manifest.token)
+        if since is None:
+            return after
+        with self._lock, self.engine.dictionary.in_use():
+            for name in self._catalog:
+                for schema, entries in self._stored(name):
+                    if schema.name in self.known:
+                        files = tuple(present.manifest.log.get(entries, ()))
+                        later = [entry for entry in files if entry.version > since]
+                        old = self.state.database[schema.name]
+                        found[schema.name] = old.apply(old.net(self._summed(later, schema)))
+                        after.known[schema.name] = files
+        after.state = replace(after.state, database=after.state.database.replace(found))
+        return after
+
+    def _summed(self, entries: Sequence[Entry], schema: RelationSchema) -> Delta:
+        return self.reads(self.present.executor, entries, schema, self.engine.dictionary)
 
     @property
     def _catalog(self) -> dict[str, RelationSchema]:
         return dict(self.state.program.catalog.relations)
 
-    def _read(self, names: Iterable[str], beside: Copies | None) -> None:
-        """Read relations from the files of all parts, and derive the hidden ones of their rules."""
+    def _read(self, names: Iterable[str], beside: Copies | None = None) -> None:
+        """Read relations from the files of all parts, but those that are here."""
         log, context = self.present.manifest.log, self.engine.context({})
         files: dict[str, tuple[Entry, ...]] = {}
         found: dict[str, RelationVersion] = {}
         for name in names:
+            if name in self.known:
+                continue
             for schema, entries in self._stored(name):
                 files[schema.name] = tuple(log.get(entries, ()))
                 found[schema.name] = self._rows(files[schema.name], schema, beside)
             context.budget.check_memory()
-        database = self.state.database.replace(found)
         self.known |= files
-        self.state = replace(self.state, database=self._with_hidden(database))
+        self.state = replace(self.state, database=self.state.database.replace(found))
 
     def _stored(self, name: str) -> Iterator[tuple[RelationSchema, str]]:
         """The relations that a relation consists of, each with the name that its files have."""
@@ -115,16 +173,16 @@ class Copies:
             there = beside.state.database[schema.name]
             if there.schema == schema:
                 return there
-        rows = gathered(self.present.executor, files, schema, self.engine.dictionary)
+        rows = self._summed(files, schema).inserts
         return RelationVersion.build(schema, self.engine.arena, rows)
 
     def _with_hidden(self, database: Database) -> Database:
-        """The hidden relations of rules whose heads are known, derived from what these read."""
+        """The hidden relations of rules whose heads are complete, derived from what these read."""
         program = self.state.program
         hidden = [
             schema
             for source in program.sources.values()
-            if any(head.relation in self.known for head in source.rule.heads)
+            if any(head.relation in self.complete for head in source.rule.heads)
             for schema in source.normal.hidden
         ]
         if not hidden:
@@ -145,6 +203,13 @@ class Copies:
                 context,
                 changed_rules=frozenset(names),
             ).database
+
+
+def engine_for(present: Present, limits: LimitStack) -> Engine:
+    """An engine for copies of a workspace's relations. Explanations keep to these limits."""
+    engine = Engine(30.0, None, tuning=present.settings.tuning)
+    engine.limits = limits
+    return engine
 
 
 def relations_of(what: object, rules: Iterable[RuleHandle]) -> list[str]:

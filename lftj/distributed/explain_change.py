@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from lftj.distributed.copies import Copies
+from lftj.distributed.copies import Copies, engine_for
 from lftj.engine.commit import Proposal, Staging, carry_out
 from lftj.engine.versions import State
 from lftj.explain.changes import changed_row, explain_change
@@ -31,7 +31,7 @@ class Compared(NamedTuple):
     def by_commit(store: Store, before: Present, after: Present) -> Compared:
         """The versions of a commit; nothing is read yet."""
         copies = _copies(store, before)
-        return Compared(copies, Copies.of(after, store.limits, copies))
+        return Compared(copies, Copies.of(after, copies.engine, copies))
 
     @staticmethod
     def by_draft(store: Store, before: Present, draft: PartsDraft) -> Compared:
@@ -62,7 +62,7 @@ def _copies(store: Store, present: Present) -> Copies:
     """Copies of a version, the ones that were asked last if it is the same."""
     if store.copies is not None and store.copies.shows(present):
         return store.copies
-    return Copies.of(present, store.limits)
+    return Copies.of(present, engine_for(present, store.limits))
 
 
 def _proposed(copies: Copies, draft: PartsDraft, names: dict[str, None]) -> State:

@@ -25,7 +25,7 @@ from lftj.engine.versions import Result, change_result
 from lftj.partition import Executor
 from lftj.program import RelationSchema
 from lftj.scantree import difference, sort_rows
-from lftj.storage import Columns, Delta, base_name
+from lftj.storage import Columns, Delta
 from lftj.types import Dictionary
 
 
@@ -88,10 +88,9 @@ def relation_rows(
     present: Present, schema: RelationSchema, held: HeldFiles | None = None
 ) -> Result:
     """All rows of a relation, base and derived."""
-    executor, plan = present.executor, present.plan
-    name = schema.name if plan.derived(schema.name) else base_name(schema.name)
-    entries = present.manifest.log.get(name, ())
-    home = plan.homes[schema.name]
+    executor = present.executor
+    entries = present.manifest.log.get(present.stored(schema.name), ())
+    home = present.plan.homes[schema.name]
     tasks = [
         ReadTask(
             sent(executor.path), part, executor.partitions, schema, home, only(entries, part, home)
@@ -102,7 +101,7 @@ def relation_rows(
         lambda dictionary: gathered(executor, entries, schema, dictionary),
         tasks,
         present,
-        present.manifest.counts.get(name, 0),
+        present.count(schema.name),
         held=held,
     )
 
@@ -113,10 +112,17 @@ def gathered(
     """All rows of entries, in this process. Raises DistributedError (E403) where files are missing
     or damaged, (E405) where the system cannot read them now.
     """
+    return summed(executor, entries, schema, dictionary).inserts
+
+
+def summed(
+    executor: Executor, entries: Sequence[Entry], schema: RelationSchema, dictionary: Dictionary
+) -> Delta:
+    """The change that entries make, one after the other, in all parts. Raises as `gathered`."""
     with reported_by_the_system(executor.path):
         return read_entries(
             executor.path / ROWS, entries, schema, ONE, 0, executor.partitions, dictionary
-        ).inserts
+        )
 
 
 def change_rows(

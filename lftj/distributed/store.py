@@ -17,6 +17,7 @@ from lftj.distributed.committed_version import Present
 from lftj.distributed.compact import compact_states, compacted, most_entries, recent_entries
 from lftj.distributed.compiling_workers import Kernels
 from lftj.distributed.draft import PartsDraft
+from lftj.distributed.files.leases import leased
 from lftj.distributed.files.manifest import (
     Manifest,
     is_overtaken,
@@ -299,8 +300,8 @@ class Store:
 
         Those go that the compaction before this one made superfluous, that attempts left whose
         results nobody took, and what workers stored that no part is opened from any more. What is
-        held, and what is `readable`, stays, and where something is `readable` all answers do, since
-        one may be on its way.
+        held, here or by a lease, and what is `readable`, stays, and where something is `readable`
+        all answers do, since one may be on its way.
         """
         path, before = self.executor.path, self.manifest
         with self._alone(), self.described("compaction"):
@@ -313,6 +314,7 @@ class Store:
             if manifest is before and not useless:
                 return 0
             self._become(replace(self.present, manifest=replace(manifest)))
+            useless -= leased(path)
             remove_files(path, useless)
             sweep_shared(path)
             return len(useless)

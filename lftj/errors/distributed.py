@@ -14,7 +14,7 @@ from lftj.errors.transactions import OptionError
 
 class DistributedError(LftjError, RuntimeError):
     """A call that this kind of workspace cannot do (E400), or a job that failed, a path or session
-    that cannot be used (E401 to E407).
+    that cannot be used (E401 to E408).
     """
 
     code = "E400"

@@ -318,6 +318,18 @@ class RelationVersion(Making):
             return Delta(rows, [column[:0] for column in rows])
         return Delta(*differences(rows, self.columns()))
 
+    def net(self, delta: Delta) -> Delta:
+        """The net change of one that may insert rows that are here, and erase others that are not.
+        O(δ log n).
+        """
+        if self.count:
+            new, gone = ~self.contains(delta.inserts), self.contains(delta.erases)
+            inserts = [column[new] for column in delta.inserts]
+            return Delta(inserts, [column[gone] for column in delta.erases])
+        if not delta.erased:
+            return delta
+        return Delta(delta.inserts, [column[:0] for column in delta.erases])
+
     def difference(self, old: RelationVersion) -> Delta:
         """The net change from `old` to this version. O(δ log n) when one came from the other, as
         shared pages are skipped. Where most rows differ anyway, columns are compared: pages take

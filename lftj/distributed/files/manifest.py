@@ -26,6 +26,7 @@ from lftj.distributed.files.epochs import (
     mark_of,
     still_read,
 )
+from lftj.distributed.files.leases import leased
 from lftj.distributed.files.manifest_files import (
     ADDS,
     FORMAT,
@@ -199,12 +200,14 @@ class Manifest:
         return sealed(head if _is_whole(self.tail[-1]) else {**head, ADDS: self.tail[-1]})
 
     @staticmethod
-    def load(path: Path) -> Manifest | None:
-        """The truth below a path, None where there is none yet. Raises DistributedError (E403) for
-        what this version cannot read.
+    def load(path: Path, known: Manifest | None = None) -> Manifest | None:
+        """The truth below a path, None where there is none yet; `known`: as for `of`. Raises
+        DistributedError (E403) for what this version cannot read.
         """
         while (epoch := last_epoch(path)) is not None:
-            if (found := Manifest.of(path, epoch)) is not None:  # else it is of long ago by now
+            if known is not None and known.epoch == epoch and known.mark == mark_of(path, epoch):
+                return known
+            if (found := Manifest.of(path, epoch, known)) is not None:  # else it is of long ago
                 return found
         return None
 
@@ -369,7 +372,7 @@ def remove_files(path: Path, files: Iterable[str]) -> None:
 
 
 def swept(path: Path, parts: int) -> Manifest:
-    """The truth below a path, `opened`, with no file that it does not name.
+    """The truth below a path, `opened`, with no file that neither it nor a reader's lease names.
 
     Where there are such files, another driver may be about to name them, though it should not be
     there. So an epoch of our own comes before they go: from then on nobody can, and who writes more
@@ -388,7 +391,7 @@ def swept(path: Path, parts: int) -> Manifest:
             if reason.code != "E406":
                 raise
             continue
-        remove_files(path, stray)
+        remove_files(path, stray - leased(path))
         for half in halves:
             half.unlink(missing_ok=True)
         return manifest

@@ -67,7 +67,8 @@ def _lost(file: Path, how: str) -> DistributedError:
 def sweep_programs(path: Path, program: Mapping[str, Any]) -> None:
     """Remove the files of programs but one, as far as they are not new."""
     kept, store = _file(path, digest(program)), store_of(path)
-    old = store.older(kept.parent, _UNUSED) - {kept.name}
+    ages = store.ages(kept.parent).items()
+    old = {name for name, age in ages if age >= _UNUSED} - {kept.name}
     store.remove([kept.parent / name for name in old])
 
 

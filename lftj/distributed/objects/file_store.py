@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import os
 import shutil
-import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Protocol
 
 from lftj.distributed.objects.mounts import Mounted, mounted
@@ -53,9 +53,9 @@ class FileStore(Protocol):
         """
         ...
 
-    def older(self, folder: Path, seconds: float) -> set[str]:
-        """The names of the files of a folder that were last written to longer ago than that. As
-        `names`.
+    def ages(self, folder: Path) -> dict[str, float]:
+        """The names of the files of a folder, with the seconds since each was last written, by the
+        clock of the store. As `names`.
         """
         ...
 
@@ -106,13 +106,18 @@ class _FolderStore:
     def names(self, folder: Path, prefix: str = "", suffix: str = "") -> set[str]:
         return {file.name for file in folder.glob(f"{prefix}*{suffix}")}
 
-    def older(self, folder: Path, seconds: float) -> set[str]:
-        latest, found = time.time() - seconds, set[str]()
+    def ages(self, folder: Path) -> dict[str, float]:
+        written = dict[str, float]()
         for file in folder.glob("*"):
             with suppress(FileNotFoundError):
-                if file.stat().st_mtime <= latest:
-                    found.add(file.name)
-        return found
+                written[file.name] = file.stat().st_mtime
+        if not written:
+            return {}
+        with TemporaryFile(dir=folder) as clock:  # which may be another machine's
+            clock.write(b" ")
+            clock.flush()
+            now = os.fstat(clock.fileno()).st_mtime
+        return {name: now - then for name, then in written.items()}
 
     def publish(self, files: Iterable[Path]) -> None:
         pass

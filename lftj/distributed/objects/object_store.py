@@ -30,6 +30,7 @@ _CLIENT = ("allow_http", "connect_timeout", "proxy_url", "read_timeout", "timeou
 _PAUSES = (0.1, 0.4, 1.6, 3.2)
 """Seconds before a request is made again that failed as often as the client makes it."""
 _AT_ONCE = 8  # requests
+_CLOCK = 600.0  # seconds for which the store's clock is not asked again
 _RETRIES = {
     "max_retries": 2,
     "backoff": {"init_backoff": timedelta(seconds=0.05), "max_backoff": timedelta(seconds=1)},
@@ -47,6 +48,8 @@ class ObjectStore:
         self._process = os.getpid()
         self._client_made: Any = None
         self._lock = threading.Lock()
+        self._clock: tuple[float, float] | None = None
+        """The moment at which the store's clock was read, and the time that it showed."""
 
     # ── files that are created ────────────────────────────────────────────────────────────────────
     def read(self, file: Path) -> bytes:
@@ -119,10 +122,22 @@ class ObjectStore:
         found = (name for name, _ in self._in(folder))
         return {name for name in found if name.startswith(prefix) and name.endswith(suffix)}
 
-    def older(self, folder: Path, seconds: float) -> set[str]:
+    def ages(self, folder: Path) -> dict[str, float]:
         """See `FileStore`."""
-        latest = time.time() - seconds
-        return {name for name, written in self._in(folder) if written <= latest}
+        written = dict(self._in(folder))
+        now = self._now() if written else 0.0
+        return {name: now - then for name, then in written.items()}
+
+    def _now(self) -> float:
+        """The time by the store's clock, which the store notes with each object. It is read once in
+        some minutes.
+        """
+        if self._clock is None or time.monotonic() > self._clock[0] + _CLOCK:
+            api, client = self._api(), self._client()
+            self._asked(lambda: api.put(client, "clock", b""))
+            written = self._asked(lambda: api.head(client, "clock"))["last_modified"].timestamp()
+            self._clock = time.monotonic(), written
+        return self._clock[1] + time.monotonic() - self._clock[0]
 
     def _in(self, folder: Path) -> Iterator[tuple[str, float]]:
         """The objects in a folder, without those in folders below."""

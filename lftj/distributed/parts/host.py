@@ -102,14 +102,7 @@ class Host:
         known = self.whole.get(commit, {}).get(key) if feed.cut == ALL else None
         if known is not None:
             return known[1:]
-        delta = rows(feed)
-        if old.count:
-            new, gone = ~old.contains(delta.inserts), old.contains(delta.erases)
-            delta = Delta(
-                [column[new] for column in delta.inserts], [column[gone] for column in delta.erases]
-            )
-        elif delta.erased:
-            delta = Delta(delta.inserts, [column[:0] for column in delta.erases])
+        delta = old.net(rows(feed))
         version = self._shared(feed, old, delta) or old.apply(delta)
         if feed.cut == ALL:
             self.whole.setdefault(commit, {})[key] = (old, version, delta)

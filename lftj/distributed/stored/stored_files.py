@@ -134,17 +134,17 @@ def sweep_shared(path: Path) -> None:
     """
     with nobody_storing(path) as alone:
         _sweep(path / STATE, _SHARED, alone=alone)
-    if not store_of(path).shared:
-        for folder, kind in ((path / ROWS, "*"), (path / STATE, f"*{_RECORD}")):
-            _empty_cache(folder, kind)
+    empty_cache(path)
 
 
-def _empty_cache(folder: Path, kind: str) -> None:
-    """Remove files from the cache of this machine that were fetched long ago: who wants one again
-    fetches it.
+def empty_cache(path: Path) -> None:
+    """Remove files of rows, and records, from the cache of this machine that were fetched long ago:
+    who wants one again fetches it. Nothing where all see the folder.
     """
+    if store_of(path).shared:
+        return
     latest = time.time() - _CACHED
-    for file in folder.glob(kind):
+    for file in (*(path / ROWS).glob("*"), *(path / STATE).glob(f"*{_RECORD}")):
         with suppress(FileNotFoundError):
             if file.stat().st_mtime <= latest:
                 file.unlink()
@@ -202,8 +202,8 @@ def _sweep_objects(
         return
     for owner in owners:
         pages = folder.parent / PAGES / owner
-        names = store.older(pages, seconds)
-        store.remove([pages / name for name in names if f"{owner}/{name}" not in named])
+        old = (name for name, age in store.ages(pages).items() if age >= seconds)
+        store.remove([pages / name for name in old if f"{owner}/{name}" not in named])
 
 
 def sweep_states(path: Path, manifest: Manifest) -> None:

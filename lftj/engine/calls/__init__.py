@@ -6,6 +6,15 @@ its progress, and what a backend refuses.
 from __future__ import annotations
 
 from lftj.engine.calls.limits import Limits, LimitStack, in_time, short_of_memory, while_reading
-from lftj.engine.calls.refusals import Kind, refused
+from lftj.engine.calls.refusals import Kind, opened_to_read, refused
 
-__all__ = ["Kind", "LimitStack", "Limits", "in_time", "refused", "short_of_memory", "while_reading"]
+__all__ = [
+    "Kind",
+    "LimitStack",
+    "Limits",
+    "in_time",
+    "opened_to_read",
+    "refused",
+    "short_of_memory",
+    "while_reading",
+]

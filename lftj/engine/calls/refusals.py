@@ -121,9 +121,19 @@ REFUSALS: dict[tuple[str, Kind], Refusal] = {
         (option, Kind.MEMORY): _for_a_path(option)
         for option in ("create", "read_only", "copy", "durability")
     },
+    **{(option, Kind.PARTS): _not_for_parts(option, _OF_PARTS) for option in ("create", "copy")},
+    ("read_only", Kind.PARTS): _not_for_parts(
+        "read_only", "read the path without an executor: lftj.connect(path, read_only=True)"
+    ),
     **{
-        (option, Kind.PARTS): _not_for_parts(option, _OF_PARTS)
-        for option in ("create", "read_only", "copy")
+        ("storage_options", kind): Refusal(
+            "storage_options is for the address of an object store, found storage_options={what!r}",
+            'give it such an address, lftj.connect("s3://…", read_only=True), or, to write, give '
+            "both to the executor: lftj.SparkExecutor(spark, path=…, storage_options=…)",
+            DeclarationError,
+            "E160",
+        )
+        for kind in Kind
     },
     ("durability", Kind.PARTS): _not_for_parts(
         "durability", "leave it out: each commit is a file that is synced before it is true"
@@ -189,3 +199,8 @@ def refused(capability: str, kind: Kind, what: object = None) -> LftjError:
     """The listed error. Raises KeyError for a capability that is not listed for this kind."""
     listed = REFUSALS[capability, kind]
     return listed.error(listed.problem.format(what=what), code=listed.code, hint=listed.hint)
+
+
+def opened_to_read(path: object, hint: str) -> DurableError:
+    """The error for a change to a workspace that was opened to read."""
+    return DurableError(f"{path} is open with read_only=True", code="E356", hint=hint)

@@ -16,6 +16,7 @@ from pathlib import Path
 from sqlite3 import Connection
 from typing import TYPE_CHECKING, Any
 
+from lftj.engine.calls.refusals import opened_to_read
 from lftj.engine.commit.commit import Outcome
 from lftj.engine.delivery.consumers import Position
 from lftj.engine.durable import vacuum
@@ -78,11 +79,7 @@ class Durable(DurableReading):
     def require_writable(self) -> None:
         """Raise DurableError (E356) where the workspace was opened to read."""
         if not self.write:
-            raise DurableError(
-                f"{self.path} is open with read_only=True",
-                code="E356",
-                hint="close it, and open it without read_only",
-            )
+            raise opened_to_read(self.path, "close it, and open it without read_only")
         _ = self.log
 
     def caught_up(self, engine: Engine) -> State:

@@ -9,6 +9,15 @@ from lftj.engine.live.answers import answer, evaluated, read
 from lftj.engine.live.engine import Engine
 from lftj.engine.live.schema_history import rows_then
 from lftj.engine.live.timeline import Timeline
-from lftj.engine.live.verify import Discrepancy
+from lftj.engine.live.verify import Discrepancy, discrepancies
 
-__all__ = ["Discrepancy", "Engine", "Timeline", "answer", "evaluated", "read", "rows_then"]
+__all__ = [
+    "Discrepancy",
+    "Engine",
+    "Timeline",
+    "answer",
+    "discrepancies",
+    "evaluated",
+    "read",
+    "rows_then",
+]

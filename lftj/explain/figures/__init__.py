@@ -3,8 +3,17 @@
 
 from __future__ import annotations
 
-from lftj.explain.figures.profile import Profile, last_commits
+from lftj.explain.figures.memory import memory_report
+from lftj.explain.figures.profile import Profile, last_commits, profile_report
 from lftj.explain.figures.reasons import reason
 from lftj.explain.figures.views import Overview, overview
 
-__all__ = ["Overview", "Profile", "last_commits", "overview", "reason"]
+__all__ = [
+    "Overview",
+    "Profile",
+    "last_commits",
+    "memory_report",
+    "overview",
+    "profile_report",
+    "reason",
+]

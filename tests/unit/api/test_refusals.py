@@ -199,6 +199,7 @@ OPTIONS: dict[str, Any] = {
     "trace_budget": 1 << 20,
     "tuning": lftj.Tuning(sampled_rows=4096),
     "keep": "all",
+    "storage_options": {"region": "eu-1"},
 }
 CONNECTED: Any = type("SparkSession", (), {"__module__": "pyspark.sql.connect.session"})()
 EXECUTORS: dict[str, Callable[[Path], object]] = {
