@@ -107,7 +107,7 @@ def write_run(path: Path, name: str, content: dict[str, Any]) -> None:
     file = _file(path, name)
     file.parent.mkdir(parents=True, exist_ok=True)
     with whole_file(file) as sink:
-        sink.write(packed(content))
+        sink.write(packed({**content, "log": _renamed(content, shorter=True)}))
     store_of(file).publish([file])
 
 
@@ -117,7 +117,28 @@ def read_runs(path: Path, names: Sequence[str], *, before: bool = False) -> list
     """
     suffix = _SUFFIX_BEFORE if before else _SUFFIX
     found = store_of(path).get_all([_file(path, name, suffix) for name in names])
-    return [unsealed(gzip.decompress(each)) if before else unpacked(each) for each in found]
+    if before:
+        return [unsealed(gzip.decompress(each)) for each in found]
+    contents = [unpacked(each) for each in found]
+    return [{**each, "log": _renamed(each, shorter=False)} for each in contents]
+
+
+def _renamed(content: dict[str, Any], *, shorter: bool) -> dict[str, Any]:
+    """The log of a content, with names of files that begin with the version and token of a commit
+    without these, or with them again.
+    """
+    log, tokens = dict[str, Any](), content["tokens"]
+    for name, entries in content["log"].items():
+        log[name] = []
+        for entry in entries:
+            own = f"{entry['version']}-{tokens.get(str(entry['version']))}"
+            old, new = (f"{own}-", "-") if shorter else ("-", f"{own}-")
+            pieces = [
+                [new + file.removeprefix(old) if file.startswith(old) else file, *rest]
+                for file, *rest in entry["pieces"]
+            ]
+            log[name].append({**entry, "pieces": pieces})
+    return log
 
 
 def remove_runs(path: Path, epoch: int, named: Iterable[str]) -> None:
