@@ -27,11 +27,14 @@ class Edge:
 
 
 class CycleError(StratificationError):
-    """A StratificationError that knows the rule at fault: `source` is its id, `members` are the
-    relations that depend on one another.
+    """A StratificationError that knows the rules at fault: `source` is the id of one, `sources` are
+    all, `relation` is what a rule in normal form derives, `members` are the relations that depend
+    on one another.
     """
 
     source: int = 0
+    sources: tuple[int, ...] = ()
+    relation: str = ""
     members: frozenset[str] = frozenset()
 
 
@@ -83,7 +86,7 @@ def misuse_error(
         f"{shown_cycle([rule.relation, *path], '')}"
     )
     error = CycleError(message, code=_CODES["aggregate"], span=rule.span, hint=misuse.remedy)
-    error.source = rule.source
+    error.source, error.relation = rule.source, rule.relation
     return error
 
 
@@ -109,7 +112,7 @@ def _error(edge: Edge, path: list[str], members: set[str]) -> CycleError:
         span=edge.rule.span,
         hint=hint,
     )
-    error.source = edge.rule.source
+    error.source, error.relation = edge.rule.source, edge.rule.relation
     return error
 
 

@@ -173,19 +173,21 @@ def _rule_data(number: int, source: SourceRule) -> list[Any]:
         *([name, _SIZE, answer] for name, answer in answers.given.items()),
         *([name, _RECURSIVE, True] for name in sorted(answers.recursive)),
     ]
-    return [number, str(source.rule), asked, sorted(source.cycle), sorted(source.taken)]
+    data = [number, str(source.rule), asked, sorted(source.cycle), sorted(source.taken)]
+    return [*data, dict(source.names)] if source.names else data
 
 
 def _rule_of(data: list[Any]) -> WrittenRule:
-    number, text, asked, cycle, taken = data
+    number, text, asked, cycle, taken, *shared = data
     clauses = parse(text).clauses
     if len(clauses) != 1 or not isinstance(clauses[0], tree.Rule):
         raise LftjError(f"{text!r} is no rule")
     given = {name: _size(answer) for name, about, answer in asked if about == _SIZE}
     recursive = frozenset(name for name, about, _ in asked if about == _RECURSIVE)
     answers = Answers(given, recursive)
-    names = frozenset(map(read_name, cycle)), frozenset(map(read_name, taken))
-    return WrittenRule(number, clauses[0], answers, *names)
+    names = {read_name(own): read_name(name) for each in shared for own, name in each.items()}
+    known = frozenset(map(read_name, cycle)), frozenset(map(read_name, taken))
+    return WrittenRule(number, clauses[0], answers, *known, names)
 
 
 def _size(data: Any) -> Size | None:

@@ -19,8 +19,9 @@ from lftj.program.checked import CheckedProgram, Row
 from lftj.program.checks import choices
 from lftj.program.checks.derivations import named
 from lftj.program.checks.program_checks import check
-from lftj.program.cycles import CycleError
+from lftj.program.faults import at_fault, outside_cycles, with_rules_at_fault
 from lftj.program.hidden import of_part, source_of
+from lftj.program.hidden_relations import Form, HiddenRelations
 from lftj.program.named_program import NamedPrograms
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema
 from lftj.program.restratify import restratify
@@ -39,8 +40,8 @@ from lftj.types.sources import is_reserved
 
 @frozen
 class Program:
-    """`catalog`: all names; `sources`: the rules by id; `order`: the strata, and `hidden`: what
-    they became.
+    """`catalog`: all names; `sources`: the rules by id; `order`: the strata, and `hidden`: the
+    relations that parts of them became.
 
     `facts` and `directives` are those of the last `add` only, `revised` the older rules to which it
     gave other normal forms.
@@ -49,7 +50,7 @@ class Program:
     catalog: Catalog = field(default_factory=Catalog)
     sources: Mapping[int, SourceRule] = field(default_factory=dict)
     order: Stratification = field(default_factory=Stratification)
-    hidden: Mapping[str, RelationSchema] = field(default_factory=dict)
+    hidden: HiddenRelations = field(default_factory=HiddenRelations)
     facts: Mapping[str, list[Row]] = field(default_factory=dict)
     directives: tuple[tree.Directive, ...] = ()
     next_source: int = 1
@@ -125,6 +126,7 @@ class Program:
             self.sources[rule.source].rule
             for stratum in self.order.strata_of({head.relation for _, head in new})
             for rule in stratum.rules
+            if rule.source in self.sources
         }
         hint = "leave this one out, or remove the other first (ws.rules lists all)"
         errors: list[LftjError] = []
@@ -157,10 +159,7 @@ class Program:
         source, left = self.sources[number], self.remove(number)
         with collector_paused():
             checked = check(tree.ParsedProgram((source.rule,)), left.catalog)
-        taken = [
-            schema.name for schema in source.normal.hidden
-        ]  # views of these names have other rows, and may have other columns
-        normalizer = Normalizer(checked, sizes, left.order, number, taken)
+        normalizer = Normalizer(checked, sizes, left.order, number, self._taken(number))
         found = normalizer.of(number)
         if found.plain == source.plain:
             return replace(
@@ -170,6 +169,12 @@ class Program:
         return replace(
             program, facts=self.facts, directives=self.directives, next_source=self.next_source
         )
+
+    def _taken(self, number: int) -> list[str]:
+        """Names that no hidden relation of another normal form of a rule may have: views of these
+        have other rows, and may have other columns. O(hidden relations).
+        """
+        return [name for name in self.hidden.schemas if source_of(name) == number]
 
     def altered(
         self, alteration: Alteration, rules: Mapping[int, tree.Rule], sizes: Sizes
@@ -191,8 +196,7 @@ class Program:
         for number, rule in rules.items():
             with collector_paused():
                 checked = check(tree.ParsedProgram((rule,)), left.catalog)
-            taken = [schema.name for schema in self.sources[number].normal.hidden]
-            normalizer = Normalizer(checked, sizes, left.order, number, taken)
+            normalizer = Normalizer(checked, sizes, left.order, number, self._taken(number))
             found = normalizer.of(number)
             left = left._accepting(normalizer, {**left.sources, number: found}, [number])
         sources = {number: left.sources[number] for number in self.sources}
@@ -212,7 +216,7 @@ class Program:
             return made._outside_recursion(ids, normalizer.sizes)
         except ProgramErrors as problems:
             left, older = self._renormalized(problems, normalizer)
-            again = _outside_cycles(problems, normalizer, sources, ids)
+            again = outside_cycles(problems, normalizer, sources, ids)
             if again is None and not older:
                 raise
             with suppress(
@@ -232,13 +236,14 @@ class Program:
         """
         heads = [rule.relation for number in ids for rule in self.sources[number].normal.rules]
         found = {
-            source_of(name)
+            number
             for stratum in self.order.strata_of(heads)
             if stratum.recursive
             for name in stratum.relations
             if of_part(name)
+            for number in self.hidden.holders(name)
         }
-        again = sorted(number for number in found if number is not None and number not in ids)
+        again = sorted(found.difference(ids))
         program = self
         for number in again:
             program = program._again(number, sizes)
@@ -262,41 +267,47 @@ class Program:
         rules mean the same in one text and one by one, whichever of them closes the cycle.
         """
         left, found = self, dict[int, SourceRule]()
-        for error in problems.errors:
-            if (
-                isinstance(error, CycleError)
-                and error.source in left.sources
-                and error.source < normalizer.first
-            ):
-                source, without = left.sources[error.source], left.remove(error.source)
+        for number, members in at_fault(problems):
+            if number in left.sources and number < normalizer.first:
+                source, without = left.sources[number], left.remove(number)
                 checked = check(tree.ParsedProgram((source.rule,)), without.catalog)
-                taken = [*left.hidden]
-                other = Normalizer(
-                    checked, normalizer.sizes, without.order, error.source, taken
-                ).of(error.source, error.members)
+                taken = [*left.hidden.schemas]
+                normal = Normalizer(checked, normalizer.sizes, without.order, number, taken)
+                other = normal.of(number, members)
                 if other.plain != source.plain:
-                    left, found[error.source] = without, other
+                    left, found[number] = without, other
         return left, found
 
     def _with(
-        self, checked: CheckedProgram, sources: Mapping[int, SourceRule], ids: Sequence[int]
+        self,
+        checked: CheckedProgram,
+        sources: Mapping[int, SourceRule],
+        ids: Sequence[int],
+        names: Mapping[int, Mapping[str, str]] | None = None,
     ) -> Program:
-        """Add the rules of these ids, which are checked and normalised. Raises ProgramErrors."""
-        new = [sources[number].normal for number in ids]
-        hidden = {**self.hidden, **{schema.name: schema for each in new for schema in each.hidden}}
-        made = [rule for each in new for rule in each.rules]
+        """Add the rules of these ids, which are checked and normalised. `names`: those of hidden
+        relations that they had. Raises ProgramErrors.
+        """
+        forms = {
+            number: Form(sources[number].normal, None if names is None else names[number])
+            for number in ids
+        }
+        hidden, forms, made = self.hidden.with_rules(forms)
+        sources = dict(sources)
+        for number, (normal, shared) in forms.items():
+            sources[number] = sources[number].of(normal, shared or {})
         try:
             order = self._restratified(checked.catalog, made)
             choices.refuse_choice_beside_extremes(
                 order.strata_of(rule.relation for rule in made),
-                {**checked.catalog.relations, **hidden},
+                {**checked.catalog.relations, **hidden.schemas},
             )
-            asked = {each.name: each.asked_by for each in hidden.values() if each.asked_by}
+            asked = {each.name: each.asked_by for each in hidden.schemas.values() if each.asked_by}
             if asked:
-                schemas = {**checked.catalog.relations, **hidden}
+                schemas = {**checked.catalog.relations, **hidden.schemas}
                 choices.refuse_choice_beside_asking(order, asked, schemas)
         except ProgramErrors as problems:
-            raise _with_rules(problems, sources) from None
+            raise with_rules_at_fault(problems, sources, hidden) from None
         return Program(
             checked.catalog,
             sources,
@@ -318,15 +329,15 @@ class Program:
             rules = [each._replace(rule=with_calls(each.rule, functions)) for each in rules]
         with collector_paused():
             checked = check(tree.ParsedProgram(tuple(each.rule for each in rules)), self.catalog)
-        sources: dict[int, SourceRule] = {}
-        for place, (number, _, answers, cycle, taken) in enumerate(rules):
-            before = known.get(number)
+        sources, names = dict[int, SourceRule](), dict[int, Mapping[str, str]]()
+        for place, (number, _, answers, cycle, taken, shared) in enumerate(rules):
+            before, names[number] = known.get(number), {}
             if before is not None and before.written(number) == rules[place]:
                 sources[number] = before
                 continue
             normalizer = Normalizer(checked, answers, self.order, number - place, taken)
-            sources[number] = normalizer.of(number, cycle)
-        made = self._with(checked, sources, list(sources))
+            sources[number], names[number] = normalizer.of(number, cycle), shared
+        made = self._with(checked, sources, list(sources), names)
         return replace(made, facts={}, next_source=next_source)
 
     def remove(self, source: int) -> Program:
@@ -345,11 +356,9 @@ class Program:
                     plain.add(head.relation)
                 derivations[head.relation] = left
         catalog = replace(self.catalog, derivations=derivations)
-        sources, hidden = dict(self.sources), dict(self.hidden)
-        normal = sources.pop(source).normal
-        for schema in normal.hidden:
-            del hidden[schema.name]
-        order = self._restratified(catalog, (), normal.rules)
+        sources = dict(self.sources)
+        hidden, gone = self.hidden.without(source, sources.pop(source).normal)
+        order = self._restratified(catalog, (), gone)
         left = Program(catalog, sources, order, hidden, next_source=self.next_source)
         return left._read_again(plain, None, sources)
 
@@ -470,42 +479,21 @@ class Program:
     @property
     def rules(self) -> Sequence[NormalRule | FunctorRule]:
         """All rules in normal form, those for hidden relations included."""
-        return [rule for each in self.sources.values() for rule in each.normal.rules]
+        found = [rule for each in self.sources.values() for rule in each.normal.rules]
+        return [*{id(rule): rule for rule in found}.values()]
 
     @cached_property
     def asked(self) -> Mapping[str, str]:
         """The hidden relations without rules, each with the one whose rows it holds after every
         commit (`RelationSchema.asked_by`).
         """
-        return {each.name: each.asked_by for each in self.hidden.values() if each.asked_by}
+        schemas = self.hidden.schemas.values()
+        return {each.name: each.asked_by for each in schemas if each.asked_by}
 
     @cached_property
     def stratified(self) -> StratifiedProgram:
         """All relations, hidden ones included, and the strata, with those of relations that choose
         among rows they are given.
         """
-        return StratifiedProgram({**self.catalog.relations, **self.hidden}, self.order)
-
-
-def _outside_cycles(
-    problems: ProgramErrors,
-    normalizer: Normalizer,
-    sources: Mapping[int, SourceRule],
-    ids: Sequence[int],
-) -> dict[int, SourceRule] | None:
-    """The sources with other normal forms of the rules at fault, whose hidden relations read less
-    of the cycle; None if there are none.
-    """
-    again = dict(sources)
-    for error in problems.errors:
-        if isinstance(error, CycleError) and error.source in ids:
-            again[error.source] = normalizer.of(error.source, error.members)
-    return again if any(again[number].normal != sources[number].normal for number in ids) else None
-
-
-def _with_rules(problems: ProgramErrors, sources: Mapping[int, SourceRule]) -> ProgramErrors:
-    """The errors, with the rule's text where there is no source line to show."""
-    for error in problems.errors:
-        if isinstance(error, CycleError) and error.span is None:
-            error.message += f", in the rule  {sources[error.source].rule}"
-    return problems
+        relations = {**self.catalog.relations, **self.hidden.schemas}
+        return StratifiedProgram(relations, self.order)

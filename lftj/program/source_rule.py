@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import field, replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import NamedTuple
 
 from lftj.program.bindings import relations_of
@@ -26,7 +28,7 @@ class SourceRule:
     """A rule of the user and what it became.
 
     `plain`: the same under the names that hidden relations have at first; `answers`, `cycle` and
-    `taken`: what it was made with.
+    `taken`: what it was made with; `names`: of its hidden relations that are another rule's too.
     """
 
     rule: tree.Rule
@@ -35,15 +37,22 @@ class SourceRule:
     answers: Answers
     cycle: frozenset[str]
     taken: frozenset[str]
+    names: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def unsure(self) -> frozenset[str]:
         """The relations whose rows were too few to tell what suits."""
         return self.answers.unsure
 
+    def of(self, normal: NormalizedRule, names: Mapping[str, str]) -> SourceRule:
+        """The rule with hidden relations that are other rules' too."""
+        if normal == self.normal and names == self.names:
+            return self
+        return replace(self, normal=normal, names=names)
+
     def written(self, number: int) -> WrittenRule:
         """All that the rule is made of."""
-        return WrittenRule(number, self.rule, self.answers, self.cycle, self.taken)
+        return WrittenRule(number, self.rule, self.answers, self.cycle, self.taken, self.names)
 
 
 class WrittenRule(NamedTuple):
@@ -54,6 +63,7 @@ class WrittenRule(NamedTuple):
     answers: Answers
     cycle: frozenset[str]
     taken: frozenset[str]
+    names: Mapping[str, str] = MappingProxyType({})
 
 
 @frozen

@@ -10,9 +10,11 @@ from itertools import chain
 from lftj.program.stratification import Stratification
 from lftj.views.family import FAMILY, Constants, Family, Pattern
 
-Reader = tuple[Pattern, str, str]
-"""The pattern of a join, the join's key, and a relation that is derived by it."""
-_Held = dict[int, list[tuple[float, Family]]]
+Reader = tuple[Sequence[Pattern], str, str]
+"""The patterns of a join, the join's key, and a relation that is derived by it."""
+Arms = Sequence[tuple[str, Iterable[str]]]
+"""The key of the join behind each arm of a relation, and what it reads."""
+_Held = dict[tuple[int, str], list[tuple[float, Family]]]
 
 
 class Families:
@@ -22,7 +24,7 @@ class Families:
         """None at all."""
         self._patterns: dict[str, Pattern] = {}
         self._members: dict[str, dict[Constants, tuple[str, ...]]] = {}
-        self._pattern_of: dict[str, str] = {}
+        self._patterns_of: dict[str, tuple[str, ...]] = {}
         self._views: dict[str, tuple[str, ...]] = {}
         self._families: dict[str, Family] = {}
         self._held: tuple[Stratification, _Held | None] | None = None
@@ -33,15 +35,14 @@ class Families:
         return any(len(members) >= FAMILY for members in self._members.values())
 
     def get(self, join: str) -> Family | None:
-        """The family of a join, if it is in one."""
-        key = self._pattern_of.get(join)
-        if key is None or len(self._members[key]) < FAMILY:
-            return None
-        if key not in self._families:
+        """The family of a join, if it is in one: that of its whole body before one that screens."""
+        keys = self._patterns_of.get(join, ())
+        key = next((key for key in keys if len(self._members[key]) >= FAMILY), None)
+        if key is not None and key not in self._families:
             members = self._members[key]
             views = {each: self._views[each] for joins in members.values() for each in joins}
             self._families[key] = Family(self._patterns[key], members, views)
-        return self._families[key]
+        return None if key is None else self._families[key]
 
     @property
     def joins(self) -> Iterable[str]:
@@ -65,66 +66,81 @@ class Families:
             return self
         made = Families()
         made._patterns, made._members = dict(self._patterns), dict(self._members)
-        made._pattern_of, made._views = dict(self._pattern_of), dict(self._views)
+        made._patterns_of, made._views = dict(self._patterns_of), dict(self._views)
         made._families = dict(self._families)
-        for pattern, join, view in less:
+        for patterns, join, view in less:
             left = list(made._views.pop(join))
             left.remove(view)
-            made._note(pattern, join, left)
-        for pattern, join, view in more:
-            made._note(pattern, join, [*made._views.get(join, ()), view])
+            made._note(patterns, join, left)
+        for patterns, join, view in more:
+            made._note(patterns, join, [*made._views.get(join, ()), view])
         return made
 
-    def _note(self, pattern: Pattern, join: str, views: Sequence[str]) -> None:
+    def _note(self, patterns: Sequence[Pattern], join: str, views: Sequence[str]) -> None:
         """Note which relations a join derives now."""
+        self._patterns_of.pop(join, None)
+        if views:
+            self._patterns_of[join] = tuple(pattern.key for pattern in patterns)
+            self._views[join] = tuple(views)
+        for pattern in patterns:
+            self._note_member(pattern, join, there=bool(views))
+
+    def _note_member(self, pattern: Pattern, join: str, *, there: bool) -> None:
         key = pattern.key
         self._families.pop(key, None)
         members = dict(self._members.get(key, {}))
         alike = [each for each in members.pop(pattern.values, ()) if each != join]
-        self._pattern_of.pop(join, None)
-        if views:
+        if there:
             self._patterns.setdefault(key, pattern)
             alike.append(join)
-            self._pattern_of[join], self._views[join] = key, tuple(views)
         if alike:
             members[pattern.values] = tuple(alike)
         self._members[key] = members
         if not members:
             del self._members[key], self._patterns[key]
 
-    def held(
-        self, order: Stratification, joins_of: Callable[[str], Sequence[str] | None]
-    ) -> Mapping[int, Sequence[tuple[float, Family]]]:
-        """See `Graph.held`. `joins_of`: the keys of the joins behind a relation; None where some of
-        its rows come from elsewhere. Nothing waits at the first commit of an order, which may only
-        add a rule.
+    def held(self, order: Stratification, arms_of: Callable[[str], Arms]) -> _Held:
+        """See `Graph.held`. `arms_of` a relation. Nothing waits at the first commit of an order,
+        which may only add a rule.
         """
         if self._held is None or self._held[0] is not order:
             self._held = order, None
             return {}
         if self._held[1] is None:
-            self._held = order, self._find_held(order, joins_of)
+            self._held = order, self._find_held(order, arms_of)
         return self._held[1] or {}
 
-    def _find_held(
-        self, order: Stratification, joins_of: Callable[[str], Sequence[str] | None]
-    ) -> _Held:
+    def _find_held(self, order: Stratification, arms_of: Callable[[str], Arms]) -> _Held:
         held: _Held = {}
         taken: set[float] = set()
+        firsts, names = dict[int, float](), set[str]()
         families = {id(family): family for join in self.joins if (family := self.get(join))}
         for family in families.values():
-            names = {name for relations in family.views.values() for name in relations}
-            places = {order.place[name]: name for name in names if name in order.place}
+            views = {name for relations in family.views.values() for name in relations}
+            places = [order.place[name] for name in views if name in order.place]
             if not places:
                 continue
             first = min(places) - 0.5
             while first in taken:  # several families may begin with one stratum
                 first += 2.0**-20
             taken.add(first)
-            for place, name in places.items():
-                if len(order.strata[place].relations) == 1 and self._all_in(joins_of(name)):
-                    held.setdefault(place, []).append((first, family))
+            firsts[id(family)] = first
+            names |= views
+        for name in names & order.place.keys():
+            place = order.place[name]
+            if len(order.strata[place].relations) == 1:
+                self._hold(place, arms_of(name), held, firsts)
         return held
 
-    def _all_in(self, joins: Sequence[str] | None) -> bool:
-        return joins is not None and all(self.get(join) is not None for join in joins)
+    def _hold(self, place: int, arms: Arms, held: _Held, firsts: Mapping[int, float]) -> None:
+        """Note which relations the arms of a stratum only read where families follow them."""
+        joint, alone = dict[str, dict[int, Family]](), set[str]()
+        for key, reads in arms:
+            family = self.get(key)
+            for name in reads:
+                if family is not None and name in family.reads and id(family) in firsts:
+                    joint.setdefault(name, {})[id(family)] = family
+                else:
+                    alone.add(name)
+        for name in joint.keys() - alone:
+            held[place, name] = [(firsts[each], family) for each, family in joint[name].items()]

@@ -3,7 +3,9 @@
 their constants.
 
 A thousand standing questions `v_i(x, y) :- e(i, x), e(x, y)` read the same relations. Each change
-is joined once with all constants, and only the views are visited whose constants come out.
+is joined once with all constants, and only the views are visited whose constants come out. Where
+each of them reads a hidden relation of its own, as for `!( e(y, z), e(z, i) )`, the rest of their
+bodies is joined so, and what comes out is asked for its change.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ from lftj.program.normal_form import (
 from lftj.scantree.rows import equal_runs
 from lftj.storage.transient_relation import TransientRelation
 from lftj.types.codes import encode_constant
-from lftj.types.sources import Role, Source
+from lftj.types.sources import Role, Source, is_hidden
 from lftj.views.delta_query import DeltaQuery, delta_queries, signed_assignments
 from lftj.views.join_node import NOT_MADE, Assignments, Join, body_of, digest, joined
 
@@ -45,27 +47,34 @@ _Keys: TypeAlias = dict[tuple[int, ...], Sequence[str]]
 
 class Pattern:
     """The body of a join with variables in place of its constants, and these. `key` is equal for
-    joins that differ in constants alone.
+    joins that differ in constants alone. `screens`: it lacks atoms, so assignments of it only tell
+    that the join's may change.
     """
 
-    def __init__(self, join: Join, rule: NormalRule, values: Sequence[Value]):
-        self._join, self.rule = join, rule
+    def __init__(self, join: Join, rule: NormalRule, values: Sequence[Value], *, screens: bool):
+        self.rule, self.screens = rule, screens
         self.values: Constants = tuple(value.value for value in values)
         self.types = tuple(value.type for value in values)
+        self.apart, self.needed = join.apart, () if screens else join.needed
 
     @staticmethod
-    def of(join: Join) -> Pattern | None:
-        """The pattern of a join, made once; None where no positive atom has a constant, nor the
-        comparisons of a single one.
+    def of(join: Join) -> tuple[Pattern, ...]:
+        """The patterns of a join, made once: that of the whole body, then that of a body without
+        hidden relations, which may differ in constants too. None where no positive atom has a
+        constant, nor the comparisons of a single one.
         """
         if join.pattern is NOT_MADE:
-            join.pattern = Pattern._made(join)
-        assert join.pattern is None or isinstance(join.pattern, Pattern)
+            rule, screen = join.rule, _without_hidden(join.rule)
+            found = [Pattern._made(join, rule, screens=False)]
+            if screen is not None:
+                found.append(Pattern._made(join, screen, screens=True))
+            join.pattern = tuple([each for each in found if each is not None])
+        assert isinstance(join.pattern, tuple)
         return join.pattern
 
     @staticmethod
-    def _made(join: Join) -> Pattern | None:
-        rule, first = join.rule, len(join.rule.variables)
+    def _made(join: Join, rule: NormalRule, *, screens: bool) -> Pattern | None:
+        first = len(rule.variables)
         values: list[Value] = []
         atoms: list[PositiveAtom] = []
 
@@ -92,22 +101,14 @@ class Pattern:
             for atom in rule.negated
         ]
         more = [RuleVariable(f"constant{n}", value.type) for n, value in enumerate(values)]
-        return Pattern(
-            join,
-            replace(
-                rule,
-                variables=(*rule.variables, *more),
-                atoms=tuple(atoms),
-                negated=tuple(negated),
-                filters=tuple(filters),
-            ),
-            values,
+        pattern = replace(
+            rule,
+            variables=(*rule.variables, *more),
+            atoms=tuple(atoms),
+            negated=tuple(negated),
+            filters=tuple(filters),
         )
-
-    @property
-    def needed(self) -> tuple[int, ...]:
-        """The values that readers need of the join."""
-        return self._join.needed
+        return Pattern(join, pattern, values, screens=screens)
 
     @cached_property
     def queries(self) -> list[DeltaQuery]:
@@ -128,13 +129,59 @@ class Pattern:
     @cached_property
     def key(self) -> str:
         """A digest of the body and of what is needed of it."""
-        return digest(repr((self._join.apart, self._join.needed, body_of(self.rule))))
+        return digest(repr((self.apart, self.needed, self.screens, body_of(self.rule))))
+
+
+def _without_hidden(rule: NormalRule) -> NormalRule | None:
+    """The atoms over relations that users know, and the comparisons of their variables: whatever
+    satisfies the body satisfies these. None where that is the whole body, or one atom.
+    """
+    atoms = [each for each in rule.atoms if not is_hidden(each.relation)]
+    numbers: dict[int, int] = {}
+    for atom in atoms:
+        for arg in atom.args:
+            if isinstance(arg, Ref):
+                numbers.setdefault(arg.variable, len(numbers))
+    hidden = any(map(is_hidden, rule.reads))
+    if not hidden or len(atoms) < 2:
+        return None
+
+    def placed(argument: Ref | Value) -> Ref | Value:
+        return Ref(numbers[argument.variable]) if isinstance(argument, Ref) else argument
+
+    def bound(*arguments: object) -> bool:
+        return all(
+            isinstance(each, Value) or (isinstance(each, Ref) and each.variable in numbers)
+            for each in arguments
+            if each is not None
+        )
+
+    return replace(
+        rule,
+        head=(),
+        variables=tuple(rule.variables[number] for number in numbers),
+        atoms=tuple(PositiveAtom(a.relation, tuple(map(placed, a.args))) for a in atoms),
+        negated=tuple(
+            NegatedAtom(a.relation, tuple(arg and placed(arg) for arg in a.args))
+            for a in rule.negated
+            if not is_hidden(a.relation) and bound(*a.args)
+        ),
+        assignments=(),
+        filters=tuple(
+            Filter(test.operator, placed(test.left), placed(test.right))
+            for test in rule.filters
+            if isinstance(test.left, Ref | Value)
+            and isinstance(test.right, Ref | Value)
+            and bound(test.left, test.right)
+        ),
+        lead=None,
+    )
 
 
 class Family:
     """Joins of one pattern. `members`: their keys by their constants, of rules with and without
-    aggregates; `views`: for each of these
-    keys the relations that it helps to derive.
+    aggregates; `views`: for each of these keys the relations that it helps to derive. `reads`: the
+    relations of which it follows the changes; `screens`: it tells who may change, and not how.
     """
 
     def __init__(
@@ -144,7 +191,7 @@ class Family:
         views: Mapping[str, Sequence[str]],
     ):
         self.members, self.views = members, views
-        self.reads = frozenset(pattern.rule.reads)
+        self.reads, self.screens = frozenset(pattern.rule.reads), pattern.screens
         self._pattern, self._types = pattern, pattern.types
         self._known: tuple[TransientRelation, _Keys] | None = None
 
@@ -158,8 +205,9 @@ class Family:
         return self.views[key][0], f"#{self._pattern.rule.source}"
 
     def delta(self, versions: Versions, context: Context, work: RuleWork) -> dict[str, Assignments]:
-        """The change of the assignments of each member that has one, by its key. Costs what the
-        changed rows join, whatever the number of members.
+        """The change of the assignments of each member that has one, by its key; of one that
+        screens those of its pattern. Costs what the changed rows join, whatever the number of
+        members.
         """
         constants, keys = self._constants(context)
         readable = versions.with_rows(self._pattern.constants, constants)

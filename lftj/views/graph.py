@@ -22,7 +22,7 @@ from lftj.views.arms import Arm, BoundedArm, ExtremesArm, FunctorArm, GroupArm, 
 from lftj.views.bounded import Bounded
 from lftj.views.bounded_rules import bounded_of
 from lftj.views.extremes import Extremes, extremes_of
-from lftj.views.families import Families, Reader
+from lftj.views.families import Arms, Families, Reader
 from lftj.views.family import Family, Pattern
 from lftj.views.group_node import Group, Member
 from lftj.views.join_node import Join, digest
@@ -91,15 +91,21 @@ class Graph:
             self._finer[group.key] = found[1]
         return self.groups.get(self._finer[group.key])
 
-    def held(self, order: Stratification) -> Mapping[int, Sequence[tuple[float, Family]]]:
-        """Strata by place whose rows can only change where families tell so, each with these,
-        which have places before all of their strata. O(nodes of families), once for an order.
+    def held(
+        self, order: Stratification
+    ) -> Mapping[tuple[int, str], Sequence[tuple[float, Family]]]:
+        """Strata by place, and relations whose changes matter to these only where families tell so:
+        with these, which have places before all of their strata. O(nodes of families), once for an
+        order.
         """
-        return self.families.held(order, self._joins_of)
+        return self.families.held(order, self._arms_of)
 
-    def _joins_of(self, relation: str) -> Sequence[str] | None:
-        keys, union = [*self.below(relation)], self.unions.get(relation)
-        return keys if union is not None and len(keys) == len(union.arms) else None
+    def _arms_of(self, relation: str) -> Arms:
+        union = self.unions.get(relation)
+        return [
+            (arm.group_key if isinstance(arm, GroupArm) else arm.key, arm.rule.reads)
+            for arm in (union.arms if union is not None else ())
+        ]
 
     def sharing(self, rule: NormalRule | FunctorRule) -> list[NormalRule | FunctorRule]:
         """The rules that are evaluated together with one, itself among them."""
@@ -249,14 +255,13 @@ def _readers(union: Union | None) -> Iterator[Reader]:
     if union is None or union.schema.choice:
         return
     for arm in union.arms:
-        if isinstance(arm, JoinArm) and (pattern := Pattern.of(arm.join)) is not None:
-            yield pattern, arm.key, union.schema.name
+        if isinstance(arm, JoinArm) and (patterns := Pattern.of(arm.join)):
+            yield patterns, arm.key, union.schema.name
 
 
 def _readers_of(group: Group | None) -> Iterator[Reader]:
     """The relations that read a group, where its join has a pattern."""
-    pattern = None if group is None else Pattern.of(group.join)
-    if group is None or pattern is None:
+    if group is None or not (patterns := Pattern.of(group.join)):
         return
     for member in group.members:
-        yield pattern, group.key, member.rule.relation
+        yield patterns, group.key, member.rule.relation

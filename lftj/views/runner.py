@@ -191,7 +191,9 @@ class _Runner(GroupRun):
         if changed <= self.context.tuning.large_change:
             started, before = moment(), self.context.budget.work
             work = RuleWork("", "", DELTA_QUERIES.name, outcome="update")
-            found = self.families[id(family)] = family.delta(self.versions, self.context, work)
+            found = family.delta(self.versions, self.context, work)
+            if not family.screens:
+                self.families[id(family)] = found
             work.steps = self.context.budget.work - before
             work.since(started)
             if found:  # the first view that may change stands for all

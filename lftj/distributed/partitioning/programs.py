@@ -12,7 +12,7 @@ from lftj.errors import Span
 from lftj.program import Program, relation_data, relation_schema_of
 from lftj.syntax import parse
 
-LAYOUT = 3
+LAYOUT = 4
 """Another number whenever parts tell other relations under the same rules: what another version of
 lftj told is derived anew, once.
 """

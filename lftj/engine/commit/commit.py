@@ -296,7 +296,9 @@ def _make_room_for_asked(draft: _Draft, old: Program, new: Program, context: Con
     """
     for name in new.asked:
         if name not in draft.database:
-            draft.updates[name] = RelationVersion.empty(new.hidden[name], context.resources.arena)
+            draft.updates[name] = RelationVersion.empty(
+                new.hidden.schemas[name], context.resources.arena
+            )
     draft.dropped += [name for name in old.asked if name not in new.asked]
 
 
@@ -328,7 +330,7 @@ def _suited(draft: _Draft, proposal: Proposal, context: Context) -> Proposal:
             draft.dropped.append(name)
         elif name not in draft:
             draft.updates[name] = RelationVersion.empty(
-                program.hidden[name], context.resources.arena
+                program.hidden.schemas[name], context.resources.arena
             )
     return replace(proposal, program=program, changed_rules=proposal.changed_rules | changed)
 

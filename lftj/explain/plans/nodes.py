@@ -125,7 +125,7 @@ class Nodes:
             "levels" if stratum.summed else "fixpoint",
             self._read(stratum.rules, names),
             names,
-            _numbers(stratum.rules),
+            self._served(stratum.rules),
             "levels: a group once those below it are done"
             if stratum.summed
             else "the strategies of recursion",
@@ -150,7 +150,7 @@ class Nodes:
         if isinstance(state, UnionState) and state.support is not None:
             kept += state.support.memory
         kind = "choice" if schema.choice else "union"
-        self._add(Node(name, kind, reads, (name,), _numbers(rules), "its rules", rows, kept))
+        self._add(Node(name, kind, reads, (name,), self._served(rules), "its rules", rows, kept))
 
     def _base(self, name: str) -> Iterator[str]:
         """The table of the base rows of a relation with rules, where there are some."""
@@ -185,7 +185,7 @@ class Nodes:
             kept_by = "its trace"
         names = tuple(dict.fromkeys(rule.relation for rule in rules))
         kept = found.bytes if isinstance(found, GroupState | JoinState) else 0
-        name, numbers = self._next(arm.kind), _numbers(rules)
+        name, numbers = self._next(arm.kind), self._served(rules)
         return Node(name, arm.kind, reads, names, numbers, kept_by, rows, kept)
 
     def _family(self, family: Family) -> str:
@@ -196,7 +196,7 @@ class Nodes:
             rules = [rule for key in family.views for rule in self._readers[key]]
             kept_by = f"{JoinArm.kept_by}, with {len(family.members):,} constants at once"
             reads = tuple(dict.fromkeys(self._shown(name) for name in family.rule.reads))
-            node = Node(self._next("family"), "family", reads, names, _numbers(rules), kept_by)
+            node = Node(self._next("family"), "family", reads, names, self._served(rules), kept_by)
             self._named[key] = self._add(node)
         return self._named[key]
 
@@ -223,6 +223,13 @@ class Nodes:
     def _add(self, node: Node) -> str:
         self.all[node.name] = node
         return node.name
+
+    def _served(self, rules: Iterable[NormalRule | FunctorRule]) -> tuple[int, ...]:
+        """The numbers of the user's rules that these are parts of."""
+        found, hidden = set[int](), self._state.program.hidden
+        for rule in rules:
+            found |= hidden.holders(rule.relation) or {rule.source}
+        return tuple(sorted(found))
 
     # ── showing ───────────────────────────────────────────────────────────────────────────────────
     def result(self, nodes: Iterable[Node]) -> Result:
@@ -277,8 +284,3 @@ class Nodes:
 def _key(arm: Arm) -> str:
     """The key of the node that an arm reads."""
     return arm.group_key if isinstance(arm, GroupArm) else arm.key
-
-
-def _numbers(rules: Iterable[NormalRule | FunctorRule]) -> tuple[int, ...]:
-    """The numbers of the user's rules that these are parts of."""
-    return tuple(sorted({rule.source for rule in rules}))

@@ -121,11 +121,11 @@ class Affected(Generic[Joint]):
         order: Stratification,
         values: ChangedValues,
         places: Collection[int] | None = None,
-        held: Mapping[int, Sequence[tuple[float, Joint]]] = MappingProxyType({}),
+        held: Mapping[tuple[int, str], Sequence[tuple[float, Joint]]] = MappingProxyType({}),
     ):
-        """None yet; none outside these places, if they are given. `held`: strata by their places
-        that are not looked at because something changed that they read, but once something joint
-        tells so, which has a place before all of them.
+        """None yet; none outside these places, if they are given. `held`: strata by their places,
+        and relations that they read: they are not looked at because one of these changed, but once
+        something joint tells so, which has a place before all of them.
         """
         self._order = order
         self._places = places
@@ -149,7 +149,7 @@ class Affected(Generic[Joint]):
         place = self._order.place
         for name in relations:
             readers = self._values.readers(self._order, name)
-            self._look_at(self._not_held(readers) if self._held else readers)
+            self._look_at(self._not_held(name, readers) if self._held else readers)
             own = without_role(name, Role.BASE)
             if own in place:
                 self._look_at((place[own],))
@@ -166,14 +166,14 @@ class Affected(Generic[Joint]):
             joint = self._joint.get(self._done)
             yield self._order.strata[int(self._done)] if joint is None else joint
 
-    def _not_held(self, places: Iterable[int]) -> Iterator[float]:
-        """Yield these places, but for held ones those of what is joint to them."""
-        held = self._held
+    def _not_held(self, relation: str, places: Iterable[int]) -> Iterator[float]:
+        """Yield these places, but for those held for a relation those of what is joint to them."""
         for place in places:
-            if place not in held:
+            joints = self._held.get((place, relation))
+            if joints is None:
                 yield place
                 continue
-            for before, joint in held[place]:
+            for before, joint in joints:
                 self._joint[before] = joint
                 yield before
 

@@ -63,6 +63,7 @@ def refuse_choice_beside_extremes(
                 hint=hint,
             )
             error.source, error.members = rule.source, frozenset(stratum.relations)
+            error.relation = rule.relation
             errors.append(error)
     if errors:
         raise ProgramErrors(errors)

@@ -32,6 +32,29 @@ KINDS: dict[str, tuple[str, str]] = {
     "beyond": ("x: number", "(x) :- e({n}, x), e(x, y), y > {n}, {n} != x."),
     "below": ("x: number, n: number", "(x, count()) :- e(x, y), y < {n}."),
     "computed": ("x: number", "(x + {n}) :- e({n}, x), x < 4."),
+    "counted": ("x: number, n: number", "(x, n) :- e({n}, x), n = count : {{ e(x, _) }}."),
+    "added": ("s: number", "(s + 1) :- e({n}, x), s = sum y : {{ e(x, y) }}."),
+    "braces": ("x: number", "(x) :- e({n}, x), !( e(x, y), e(y, _) )."),
+    "optional": (
+        "x: number, z: number?",
+        "(x, z) :- e({n}, x), e(x, y), ( e(y, z), e(z, _) )?.",
+    ),
+    "own braces": (
+        "x: number, y: number",
+        "(x, y) :- e({n}, x), e(x, y), !( e(y, z), e(z, {n}) ), x < y + 5.",
+    ),
+    "own counts": (
+        "x: number, n: number",
+        "(x, n + y) :- e({n}, x), e(x, y), n = count : {{ e(y, z), e(z, {n}) }}.",
+    ),
+    "own groups": (
+        "x: number, n: number",
+        "(x, sum(n)) :- e({n}, x), e(x, y), n = count : {{ e(y, z), e(z, {n}) }}, n < 4.",
+    ),
+    "own optional": (
+        "y: number, z: number?",
+        '(y, z) :- e({n}, x), e(x, y), ( e(y, z), s("t{n}", z) )?.',
+    ),
 }
 
 
@@ -66,7 +89,7 @@ STEP = st.tuples(
 )
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=24, deadline=None)
 @given(
     st.sets(st.sampled_from(sorted(KINDS)), min_size=1, max_size=4),
     st.lists(STEP, min_size=2, max_size=7),
@@ -94,7 +117,7 @@ def test_views_that_differ_in_constants_follow_rules_and_rows(
         assert ws.verify() == []
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", sorted(KINDS.keys() - {"own groups"}))  # each has all groups
 def test_a_commit_visits_the_views_alone_whose_constants_come_out(kind: str) -> None:
     ws = workspace([kind], 60)
     ws.add_rules("".join(rule(kind, number) for number in range(60)))
@@ -103,11 +126,11 @@ def test_a_commit_visits_the_views_alone_whose_constants_come_out(kind: str) -> 
         tx.insert("s", [(f"t{n}", n) for n in range(60)])
     for _ in range(2):
         ws.load("e", [(30, 1000 + _)])
-    assert len(ws.profile(last=1).relation) < 12
+    assert len(ws.profile(last=1).relation) < 20
     assert ws.verify() == []
 
 
-@pytest.mark.parametrize("kind", ["steps", "lacking"])
+@pytest.mark.parametrize("kind", ["steps", "lacking", "counted", "optional", "own counts"])
 def test_the_steps_of_a_commit_do_not_grow_with_the_views(kind: str) -> None:
     taken: list[int] = []
     for views in (10, 200):

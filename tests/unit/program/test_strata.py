@@ -99,7 +99,10 @@ ASKING = [
 def test_finished_relations_may_be_asked_for_values_of_a_cycle(text: str):
     made = program(text)
     ((asked, domain),) = made.asked.items()
-    assert [made.hidden[asked].columns, asked] == [made.hidden[domain].columns, "rule2#ask1"]
+    assert [made.hidden.schemas[asked].columns, asked] == [
+        made.hidden.schemas[domain].columns,
+        "rule2#ask1",
+    ]
     assert not made.derives(asked)
     recursive = [stratum.relations for stratum in made.stratified.strata if stratum.recursive]
     assert len(recursive) == 1
