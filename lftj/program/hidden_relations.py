@@ -172,7 +172,7 @@ def _reading(rule: AnyRule, names: Mapping[str, str]) -> AnyRule:
 
 
 def _key(schema: RelationSchema, rules: list[AnyRule]) -> str:
-    """What defines a hidden relation, whatever rule it was made for and its variables' names."""
+    """A digest of a definition, whatever rule it is of and its variables' names."""
     types = [type for _, type in schema.columns]
     text = repr((kind_of(schema.name), types, *map(_nameless, rules)))
     return blake2b(text.encode(), digest_size=16).hexdigest()
