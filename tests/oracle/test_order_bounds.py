@@ -22,7 +22,7 @@ SIDES = ("<", "<=", ">", ">=")
 VIEWS = (
     "ranked", "running", "both", "counted", "summed", "before", "behind", "next", "few", "placed",
     "total", "second", "several", "missing", "there", "added", "within", "latest",
-    "texts",
+    "texts", "seen",
 )  # fmt: skip
 
 SMALL = st.integers(-2, 3)
@@ -70,6 +70,7 @@ def program(side: str) -> str:
         .decl added(t: number, n: number?)
         .decl within(x: number, t: number, n: number, m: number)
         .decl latest(x: number, t: number, n: number)
+        .decl seen(t: number, n: number?)
         .decl texts(x: number, t: number, n: symbol)
         ranked(x, t, n) :- s(x, t), n = count : {{ s(_, u), u {side} t }}.
         running(x, t, n) :- s(x, t), n = sum y : {{ s(y, u), u {side} t }}.
@@ -91,6 +92,7 @@ def program(side: str) -> str:
         within(x, t, n, m) :- s(x, t), n = count : {{ s(y, u), told(_, y, z), z > 0, u {side} t }},
             m = sum z : {{ s(y, u), told(_, y, z), !bound(z), u {side} t }}.
         latest(x, t, n) :- s(x, t), n = {last}(y, u) : {{ s(y, u), !bound(y), u {side} t }}.
+        seen(t, n) :- bound(t), n = {last}(x, u) : {{ told(_, u, _), p(_, u, x), u {side} t }}.
         texts(x, t, n) :- s(x, t), n = {last}(g, u) : {{ told(g, u, _), u {side} t }}.
     """
 

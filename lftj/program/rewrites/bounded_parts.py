@@ -21,10 +21,10 @@ from lftj.program.arithmetic import comparison_may_fail, may_fail
 from lftj.program.bindings import Variables, bound_by, of_expressions, of_literal, of_literals
 from lftj.program.checked import CheckedAtom, CheckedHeadAggregate, CheckedLiteral
 from lftj.program.hidden import PART
-from lftj.program.normal_form import Filter, Ref, type_of
+from lftj.program.normal_form import Filter, Ref, Value, type_of
 from lftj.program.rewrites.conjunct import Conjunct
 from lftj.program.rewrites.divided_body import is_stuck
-from lftj.program.rewrites.rule_program import Copied, HeadTerm, RuleProgram
+from lftj.program.rewrites.rule_program import Copied, Definition, HeadTerm, RuleProgram
 from lftj.types import Type
 from lftj.types.sources import is_hidden
 
@@ -68,57 +68,62 @@ def bounded_parts(program: RuleProgram) -> RuleProgram:
     return copied.draft
 
 
-def nearest_texts(program: RuleProgram) -> RuleProgram:
-    """The text of the row next to a bound by the place of that row, which is read off a key order:
+def nearest_rows(program: RuleProgram) -> RuleProgram:
+    """A text, or a value that may be NULL, of the row next to a bound by the place of that row,
+    which is read off a key order:
 
     n(t, last(v, u)) :- asked(t), s(u, v), u < t.     becomes
     n(t, max(v)) :- near(t, u), s(u, v).     near(t, last(u, u)) :- asked(t), s(u, v), u < t.
+
+    Rows of NULL are near where no other one is: the value is NULL then.
     """
     definition = program.finished
     if definition is None or definition.functor is not None or len(definition.finished) != 1:
         return program
     calls = [term for term in definition.head if isinstance(term, CheckedHeadAggregate)]
-    if len(calls) != 1 or definition.choice or not _is_text_by_number(calls[0], program):
+    if len(calls) != 1 or definition.choice or not _is_placed(calls[0], program):
         return program
     (call,), (conjunct,) = calls, definition.finished
-    text, number = call.args
-    terms = [term for term in definition.head if isinstance(term, Ref)]
+    value, number = call.args
+    terms = tuple([term for term in definition.head if isinstance(term, Ref)])
     group = of_expressions(terms)
     sides = _sides(conjunct, group)
-    if sides is None or len(terms) + 1 < len(definition.head):
+    if sides is None or len(terms) + 1 < len(definition.head) or not _apart(program, sides):
         return program
     test = sides.test if of_expressions([sides.test.right]) <= group else sides.test.turned
     if test.left != number or not is_near(call.function, test.operator):
         return program
-    if not _apart(program, sides):
-        return program
-    draft = program.copy()
-    of_place = CheckedHeadAggregate(
-        call.function, (number, number), type_of(number, program.variables)
+    draft, within = program.copy(), sides.within
+    type, place = type_of(value, program.variables), type_of(number, program.variables)
+    head = (*terms, CheckedHeadAggregate(call.function, (number, number), place))
+    of_all = replace(definition, head=head, relation="", kind="", aggregate=None)
+    near, row = draft.define(PART, of_all), (*terms, number)
+    if type.optional:
+        there = conjunct.copy()
+        there.filters.append(Filter(">", value, Value(None, type)))
+        known = draft.define(PART, replace(of_all, finished=(there,)))
+        has = CheckedAtom(draft.define_by(PART, terms, Conjunct([CheckedAtom(known, row)])), terms)
+        missing = Conjunct([CheckedAtom(near, row)], [has])
+        either = (Conjunct([CheckedAtom(known, row)]), missing)
+        near = draft.define(PART, Definition(row, finished=either))
+    best = CheckedHeadAggregate(
+        "max" if is_near(call.function, "<") else "min", (value,), call.type
     )
-    near = draft.define(
-        PART, replace(definition, head=(*terms, of_place), relation="", kind="", aggregate=None)
-    )
-    of_best = "max" if is_near(call.function, "<") else "min"
-    best = CheckedHeadAggregate(of_best, (text,), call.type)
-    within = sides.within
-    made = Conjunct(
-        [CheckedAtom(near, (*terms, number)), *within.positive], within.negated, within.filters
-    )
-    head = tuple([best if term is call else term for term in definition.head])
-    draft.replace_top(finished=(made,), head=head)
+    made = Conjunct([CheckedAtom(near, row), *within.positive], within.negated, within.filters)
+    placed = tuple([best if term is call else term for term in definition.head])
+    draft.replace_top(finished=(made,), head=placed)
     return draft
 
 
-def _is_text_by_number(call: CheckedHeadAggregate, program: RuleProgram) -> bool:
-    """Test for the first or the last text in the order of numbers."""
+def _is_placed(call: CheckedHeadAggregate, program: RuleProgram) -> bool:
+    """Test for the first or the last text, or value that may be NULL, in the order of numbers."""
     read = AGGREGATES[call.function].in_order if call.function in AGGREGATES else None
-    if read is None or read.end is None or len(call.args) != 2:
+    if read is None or read.end is None or len(call.args) != 2 or call.args[0] == call.args[1]:
         return False
-    text, number = [type_of(each, program.variables) for each in call.args]
-    return (text.name, number.name == "str") == ("str", False) and not (
-        text.optional or number.optional or not all(isinstance(each, Ref) for each in call.args)
-    )
+    if not all(isinstance(each, Ref) for each in call.args):
+        return False
+    value, number = [type_of(each, program.variables) for each in call.args]
+    return (value.name == "str" or value.optional) and not (number.name == "str" or number.optional)
 
 
 def moves(function: str, types: Sequence[Type]) -> bool:

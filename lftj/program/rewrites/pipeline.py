@@ -33,7 +33,7 @@ from lftj.program.normal_form import (
     RelationSchema,
 )
 from lftj.program.rewrites.aggregates import aggregates, counting
-from lftj.program.rewrites.bounded_parts import bounded_parts, nearest_texts
+from lftj.program.rewrites.bounded_parts import bounded_parts, nearest_rows
 from lftj.program.rewrites.choices import choices
 from lftj.program.rewrites.computed_keys import computed_keys
 from lftj.program.rewrites.conjunctive_rules import conjunctive_rules
@@ -223,9 +223,9 @@ PASSES = (
         "Ramakrishnan, Beeri and Krishnamurthy, Optimizing Existential Datalog Queries, 1988",
     ),
     Pass(
-        "nearest texts",
-        nearest_texts,
-        "texts are in no key order; the row that is next to a bound is",
+        "nearest rows",
+        nearest_rows,
+        "neither texts nor NULL are in a key order; the row that is next to a bound is",
         "Veldhuizen, Incremental Maintenance for Leapfrog Triejoin, 2013",
     ),
     Pass(

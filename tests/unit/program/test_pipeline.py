@@ -34,7 +34,7 @@ FIRES = {
     "computed keys": "h2(x, y) :- a(x, u), e(y, v), u band 3 = v band 3.",
     "max as min": "h2(x, n) :- b(x), n = max y : { a(_, y), y <= x }.",
     "independent parts": "h1(x) :- b(x), a(y, z), e(z, y).",
-    "nearest texts": "hs(t) :- e(_, y), t = last(v, u) : { s(u, v), u < y }.",
+    "nearest rows": "hs(t) :- e(_, y), t = last(v, u) : { s(u, v), u < y }.",
     "bounded parts": "h1(t) :- e(t, _), n = count : { a(u, y), y > 3, u < t }, n < 5.",
     "rare rows": "h1(x) :- a(x, y), e(x, z), y < z, !b(z).",
     "variable elimination": "h1(n) :- n = count : { a(x, y), e(y, z), a(z, _) }.",
