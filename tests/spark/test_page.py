@@ -28,7 +28,7 @@ def _run(block: Block, namespace: dict[str, Any], **others: str) -> None:
 def test_all_python_of_the_page_runs(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first, objects, stream = (block for block in blocks(PAGE) if block.kind == "py")
+    first, reader, objects, stream = (block for block in blocks(PAGE) if block.kind == "py")
     folder = {"/shared": str(tmp_path)}
     pq.write_table(pa.table({"x": [1, 2, 3], "y": [3, 3, 4]}), tmp_path / "edges.parquet")
     namespace: dict[str, Any] = {}
@@ -36,6 +36,9 @@ def test_all_python_of_the_page_runs(
     big = namespace["big"]
     assert big["triangles"].fetchall() == [(1, 1)]
     assert namespace["tx"].changes("triangles").df()["x"].tolist() == [1]
+    _run(reader, namespace, **folder)
+    with namespace["reader"] as along:
+        assert (along.version, along["triangles"].fetchall()) == (big.version, [(1, 1)])
 
     changes = pa.table({"x": [2, 1], "y": [4, 3], "__diff__": [1, -1]})
     (tmp_path / "changes").mkdir()
