@@ -132,7 +132,7 @@ def _agrees(text: str, histories: list[dict[str, list[tuple[Any, ...]]]], **name
 
 
 @given(st.data())
-@settings(max_examples=150)
+@settings(max_examples=90)
 def test_one_rule(data: st.DataObject):
     text = f"{DECLARATIONS}.decl h(u: number?, v: number?)\n{data.draw(rules())}"
     try:
