@@ -12,7 +12,7 @@ assignments count.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -41,26 +41,49 @@ class _Sides(NamedTuple):
     test: Filter
 
 
-def bounded_parts(program: RuleProgram) -> RuleProgram:
-    """Hidden relations of both sides of a bound, where these are more than an atom."""
+class _Aggregated(NamedTuple):
+    """A definition that aggregates the rows on one side of a bound: the call, the variables that
+    its groups are, as terms and by number, the sides, and the bound as seen from the rows.
+    """
+
+    definition: Definition
+    call: CheckedHeadAggregate
+    terms: tuple[Ref, ...]
+    group: Variables
+    sides: _Sides
+    bound: Filter
+
+
+def _aggregated(
+    program: RuleProgram, fits: Callable[[CheckedHeadAggregate, RuleProgram], bool]
+) -> _Aggregated | None:
+    """The definition that was opened last, where it is such a one, of a call that fits."""
     definition = program.finished
     if definition is None or definition.functor is not None or len(definition.finished) != 1:
-        return program
+        return None
     calls = [term for term in definition.head if isinstance(term, CheckedHeadAggregate)]
-    if len(calls) != 1 or definition.choice or not _moves(calls[0], program):
-        return program
-    terms = [term for term in definition.head if term is not calls[0]]
-    group = of_expressions(terms)  # type: ignore[arg-type] — the only aggregate is left out
+    if len(calls) != 1 or definition.choice or not fits(calls[0], program):
+        return None
+    terms = tuple([term for term in definition.head if isinstance(term, Ref)])
+    group = of_expressions(terms)
     sides = _sides(definition.finished[0], group)
-    if sides is None or not all(isinstance(term, Ref) for term in terms):
+    if sides is None or len(terms) + 1 < len(definition.head):
+        return None
+    bound = sides.test if of_expressions([sides.test.right]) <= group else sides.test.turned
+    return _Aggregated(definition, calls[0], terms, group, sides, bound)
+
+
+def bounded_parts(program: RuleProgram) -> RuleProgram:
+    """Hidden relations of both sides of a bound, where these are more than an atom."""
+    found = _aggregated(program, _moves)
+    if found is None or not _in_order(found.call, found.bound, program):
         return program
-    if not _in_order(calls[0], sides.test, group, program):
-        return program
+    definition, call, _, group, sides, _ = found
     if not _worth(program, sides) or not _apart(program, sides):
         return program
     copied = Copied(program)
-    call = _of_variables(copied, calls[0], sides)
-    head = tuple([call if term is calls[0] else term for term in definition.head])
+    made_of = _of_variables(copied, call, sides)
+    head = tuple([made_of if term is call else term for term in definition.head])
     made = Conjunct(
         [_atom(copied, sides.asked, group), _atom(copied, sides.within, None)], [], [sides.test]
     )
@@ -77,21 +100,12 @@ def nearest_rows(program: RuleProgram) -> RuleProgram:
 
     Rows of NULL are near where no other one is: the value is NULL then.
     """
-    definition = program.finished
-    if definition is None or definition.functor is not None or len(definition.finished) != 1:
+    found = _aggregated(program, _is_placed)
+    if found is None or not _apart(program, found.sides):
         return program
-    calls = [term for term in definition.head if isinstance(term, CheckedHeadAggregate)]
-    if len(calls) != 1 or definition.choice or not _is_placed(calls[0], program):
-        return program
-    (call,), (conjunct,) = calls, definition.finished
-    value, number = call.args
-    terms = tuple([term for term in definition.head if isinstance(term, Ref)])
-    group = of_expressions(terms)
-    sides = _sides(conjunct, group)
-    if sides is None or len(terms) + 1 < len(definition.head) or not _apart(program, sides):
-        return program
-    test = sides.test if of_expressions([sides.test.right]) <= group else sides.test.turned
-    if test.left != number or not is_near(call.function, test.operator):
+    definition, call, terms, _, sides, bound = found
+    (conjunct,), (value, number) = definition.finished, call.args
+    if bound.left != number or not is_near(call.function, bound.operator):
         return program
     draft, within = program.copy(), sides.within
     type, place = type_of(value, program.variables), type_of(number, program.variables)
@@ -144,18 +158,15 @@ def is_near(function: str, side: str) -> bool:
     return read is not None and read.end is (side in ("<", "<="))
 
 
-def _in_order(
-    call: CheckedHeadAggregate, test: Filter, group: Variables, program: RuleProgram
-) -> bool:
+def _in_order(call: CheckedHeadAggregate, bound: Filter, program: RuleProgram) -> bool:
     """Test for numbers that are compared, and a row that is next if one is read."""
-    test = test if of_expressions([test.right]) <= group else test.turned
     read = () if call.function in COUNTS else call.args[:1]
-    types = [type_of(each, program.variables) for each in (test.left, *read)]
+    types = [type_of(each, program.variables) for each in (bound.left, *read)]
     if any(each.name == "str" for each in types):
         return False
     if AGGREGATES[call.function].in_order is None:
         return True
-    return call.args[1:] == (test.left,) and is_near(call.function, test.operator)
+    return call.args[1:] == (bound.left,) and is_near(call.function, bound.operator)
 
 
 def _moves(call: CheckedHeadAggregate, program: RuleProgram) -> bool:
