@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import pyspark.sql
 
     from lftj.distributed.reader import PartsReader
+    from lftj.partition.address import Address
     from lftj.partition.executor import Executor
 
 
@@ -147,9 +148,15 @@ def connect(
         hint = "lftj.ThreadExecutor(threads=2), or lftj.SparkExecutor(…)"
         raise DeclarationError(f"{executor!r} evaluates nothing", hint=hint)
     workers = executor or ThreadExecutor()
-    if read_only and path is not None and (storage_options is not None or _are_parts(path)):
-        _refuse(Kind.PARTS, **{**of_path, "read_only": (False, False)}, keep=(keep, None))
-        return Workspace(_reader(path, storage_options, writer_timeout, progress, workers, tuning))
+    if path is not None:
+        named = storage_options is None and ":/" not in os.fspath(path)
+        place = Path(path) if named else _place_of(path, storage_options)
+        if read_only and _are_parts(place):
+            _refuse(Kind.PARTS, **{**of_path, "read_only": (False, False)}, keep=(keep, None))
+            return Workspace(_reader(place, writer_timeout, progress, workers, tuning))
+        if not isinstance(place, Path):
+            raise refused("writing to an address", Kind.PARTS, path)
+        path = place
     if storage_options is not None:
         raise refused("storage_options", Kind.PATH, storage_options)
     engine = InProcess(
@@ -175,25 +182,13 @@ def connect(
     return Workspace(engine)
 
 
-def _are_parts(path: str | os.PathLike[str]) -> bool:
-    """Test for an address, or a folder with the manifests of parts."""
-    return "://" in os.fspath(path) or any(Path(path).glob("manifest-*.json"))
-
-
-def _reader(
-    path: str | os.PathLike[str],
-    storage_options: Mapping[str, str] | None,
-    writer_timeout: float,
-    progress: Callable[[str], None] | None,
-    workers: threads.ThreadExecutor,
-    tuning: Tuning,
-) -> PartsReader:
-    """A reader of parts. Raises as it does, and DistributedError (E400) for an address of another
-    kind.
+def _place_of(
+    path: str | os.PathLike[str], storage_options: Mapping[str, str] | None
+) -> Path | Address:
+    """The folder or address that a path names. Raises DistributedError (E400) for an address of
+    another kind, and for options of an address where a folder is named.
     """
-    from lftj.distributed.reader import PartsReader  # as above
-    from lftj.engine.live.engine import Engine
-    from lftj.partition.address import place_of
+    from lftj.partition.address import place_of  # only who names an address pays for this
 
     try:
         place = place_of(path, storage_options)
@@ -202,6 +197,25 @@ def _reader(
         raise refused("address", Kind.PARTS, what) from None
     if storage_options is not None and isinstance(place, Path):
         raise refused("storage_options", Kind.PATH, dict(storage_options))
+    return place
+
+
+def _are_parts(place: Path | Address) -> bool:
+    """Test for an address, or a folder with the manifests of parts."""
+    return not isinstance(place, Path) or any(place.glob("manifest-*.json"))
+
+
+def _reader(
+    place: Path | Address,
+    writer_timeout: float,
+    progress: Callable[[str], None] | None,
+    workers: threads.ThreadExecutor,
+    tuning: Tuning,
+) -> PartsReader:
+    """A reader of parts. Raises as it does."""
+    from lftj.distributed.reader import PartsReader  # as above
+    from lftj.engine.live.engine import Engine
+
     return PartsReader(place, Engine(writer_timeout, progress, threads=workers, tuning=tuning))
 
 

@@ -81,6 +81,11 @@ REFUSALS: dict[tuple[str, Kind], Refusal] = {
         "give a folder that driver and executors see under one name, such as a mounted share, or "
         "the address of an object store as text: s3://…, gs://…, az://… or abfss://…",
     ),
+    ("writing to an address", Kind.PARTS): Refusal(
+        "{what} is an address, which Spark's executors write",
+        "connect(executor=lftj.SparkExecutor(spark, path=…)) writes there, and "
+        "connect(path, read_only=True) reads along",
+    ),
     ("asking in a cycle", Kind.PARTS): Refusal(
         "a distributed workspace cannot do this yet: an aggregate or `!( … )` of which a cycle of "
         "rules asks values that only the cycle finds, in the rule  {what}",

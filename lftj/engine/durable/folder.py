@@ -58,7 +58,10 @@ def require_workspace(folder: Path, *, create: bool) -> None:
         if folder.exists() and (
             not folder.is_dir() or any(file.name not in _OURS for file in folder.iterdir())
         ):
-            hint = "choose a path where nothing is, or one that lftj.connect(path) made"
+            hint = (
+                "choose a path where nothing is, or one that lftj.connect(path) made; "
+                "parts are opened with executor=lftj.SparkExecutor(…), or with read_only=True"
+            )
             raise DurableError(f"{folder} is no workspace", code="E351", hint=hint)
         if not create:
             hint = "see that the path is right; lftj.connect(path) begins a workspace"

@@ -207,6 +207,7 @@ EXECUTORS: dict[str, Callable[[Path], object]] = {
         object.__new__(pyspark.sql.SparkSession), path="hdfs://host/flights"
     ),
     "Spark Connect": lambda path: lftj.SparkExecutor(CONNECTED, path=path),
+    "writing to an address": lambda path: lftj.connect("s3://bucket/flights"),
 }
 """Calls with which a workspace over parts begins, where they are refused."""
 PROGRAMS = {
@@ -272,10 +273,20 @@ def test_a_program_works_or_is_listed(capability: str, kind: Kind, tmp_path: Pat
 
 
 @pytest.mark.parametrize("capability", EXECUTORS)
-def test_an_executor_that_cannot_be_is_listed(capability: str, tmp_path: Path) -> None:
+def test_an_executor_that_cannot_be_is_listed(
+    capability: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     path = tmp_path / "none"
     refusal(capability, Kind.PARTS, lambda: EXECUTORS[capability](path))
     assert not list(tmp_path.iterdir())
+
+
+def test_the_address_of_a_folder_is_that_folder(tmp_path: Path) -> None:
+    with lftj.connect(f"file://{tmp_path}/flights") as ws:
+        filled(ws)
+    with lftj.connect(tmp_path / "flights", read_only=True) as ws:
+        assert ws["edge"]
 
 
 def test_every_public_call_and_option_is_tried() -> None:
