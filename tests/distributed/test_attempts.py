@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import lftj
 from lftj.distributed import store
 from lftj.distributed.files.manifest import row_files
+from tests.depth import enough
 from tests.distributed.inline import in_supersteps, require_equal
 from tests.distributed.test_histories import between, pair_over
 from tests.distributed.twice import WAYS, TwiceExecutor
@@ -22,7 +23,7 @@ from tests.strategies.histories import History, histories
 
 PLACES = [f"{letter}{number}" for number in range(4) for letter in "qazwsx"]
 
-STEPS = 4 if settings().max_examples < 1000 else 16
+STEPS = enough(4, 16)
 
 RULES = """
 .decl reach(x: symbol, z: symbol)

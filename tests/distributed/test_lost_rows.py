@@ -15,6 +15,7 @@ from lftj.distributed.files.manifest import row_files
 from lftj.distributed.partitioning.steps import Move
 from lftj.distributed.parts.task import PartTask
 from lftj.distributed.work import worker
+from tests.depth import enough
 from tests.distributed.inline import InlineExecutor, require_equal
 from tests.distributed.twice import WAYS, TwiceExecutor
 
@@ -90,7 +91,7 @@ def test_all_executors_are_lost_in_a_superstep(tmp_path: Path) -> None:
     assert many.verify() == []
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", enough(WAYS[-1:], WAYS))
 def test_each_task_of_a_superstep_has_a_twin(tmp_path: Path, way: str) -> None:
     executor = TwiceExecutor(tmp_path, 4, way=way)
     many, one = opened(executor)

@@ -16,6 +16,7 @@ import lftj
 from lftj.distributed.files.entry import Entry
 from lftj.distributed.partitioning.placement import Partitioner
 from lftj.distributed.partitioning.steps import Move
+from tests.depth import enough
 from tests.distributed.inline import InlineExecutor, require_equal
 from tests.distributed.test_histories import pair_over
 from tests.strategies.histories import History, histories
@@ -73,7 +74,7 @@ def pair(
     return *both, executor
 
 
-@pytest.mark.parametrize("parts", [1, 2, 7])
+@pytest.mark.parametrize("parts", enough([1, 5], [1, 2, 7]))
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_parts_find_in_rounds_what_one_process_finds(tmp_path: Path, name: str, parts: int) -> None:
     rows = edges(30, 36, seed=3)

@@ -19,6 +19,7 @@ from lftj.scantree import Tree
 from lftj.syntax import tree
 from lftj.syntax.parser import parse
 from lftj.types import INT
+from tests.depth import enough
 from tests.distributed.inline import InlineExecutor, in_supersteps
 from tests.oracle.pair import Pair
 from tests.retuning import constants
@@ -168,7 +169,7 @@ def history(
     return pair
 
 
-@pytest.mark.parametrize("parts", [1, 3, 7])
+@pytest.mark.parametrize("parts", enough([1, 5], [1, 3, 7]))
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_oracle_histories_with_deletions(tmp_path: Path, name: str, parts: int) -> None:
     with in_supersteps():

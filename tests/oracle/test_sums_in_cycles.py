@@ -17,6 +17,7 @@ from lftj.proofs import Part
 from lftj.proofs.sums import DependsOnItself
 from lftj.syntax import tree
 from lftj.syntax.parser import parse
+from tests.depth import enough
 from tests.reference import ArithmeticFailure, evaluate
 
 least = lftj.UserAggregate(
@@ -183,7 +184,7 @@ def _check(workspace: Any, wanted: Rows, where: object) -> None:
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", range(enough(1, 20)))
 def test_histories_with_cycles_of_groups(program: str, seed: int, tmp_path: Path) -> None:
     drawn = random.Random(seed)
     path, options = tmp_path / "w.lftj", dict[str, Any](durability="off")

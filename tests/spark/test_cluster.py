@@ -11,14 +11,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
 
 from bench.partition.cluster import cluster
 from lftj.partition.java import find_java
+from tests.depth import DEEP
 
-pytestmark = pytest.mark.skipif(
-    settings().max_examples < 1000, reason="a minute: HYPOTHESIS_PROFILE=deep runs it"
-)
+pytestmark = pytest.mark.skipif(not DEEP, reason="a minute: HYPOTHESIS_PROFILE=deep runs it")
 
 
 @pytest.fixture(scope="module")

@@ -27,6 +27,7 @@ from lftj.tuning import DEFAULT, Tuning
 from lftj.tuning.aids import KEPT_COUNTS
 from lftj.types import INT
 from lftj.types.dictionary import Dictionary
+from tests.depth import enough
 from tests.unit.join.bodies import Body, graph_rule
 from tests.unit.join.bodies import relations as relations_of
 from tests.unit.join.evaluating import surroundings, tallied
@@ -92,7 +93,7 @@ def test_counts_are_those_of_products_of_matrices(shape: str):
     relations = graph(arena, edges)
     expected = by_matrices(edges, 20, atoms)
     nodes = range(1 + max(map(max, atoms)))
-    for order in itertools.permutations(nodes):
+    for order in itertools.islice(itertools.permutations(nodes), 0, None, enough(4, 1)):
         plan = plan_of(atoms, relations, arena, order)
         kept = set()
         for steps in (1, 3, 20_000_000):

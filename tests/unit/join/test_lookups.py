@@ -28,6 +28,7 @@ from lftj.join.strategy import Exhausted
 from lftj.partition.executor import ThreadExecutor
 from lftj.scantree import Arena
 from lftj.tuning import Tuning
+from tests.depth import enough
 from tests.retuning import constants
 from tests.unit.join.evaluating import surroundings, tallied
 from tests.unit.join.random_rules import DOMAIN, database, random_rows, random_rule
@@ -55,7 +56,7 @@ def test_looking_up_finds_what_a_search_finds(monkeypatch: pytest.MonkeyPatch) -
             made,
         ][1],
     )
-    for seed in range(13_500):
+    for seed in range(enough(8_000, 100_000)):
         by = random.Random(seed)
         rule, arena = random_rule(by), Arena()
         data = database(random_rows(by), arena)

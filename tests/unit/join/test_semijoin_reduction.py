@@ -19,6 +19,7 @@ from lftj.join.run.evaluate import Relations, plan_once, plan_rule, run_plan
 from lftj.scantree import Arena
 from lftj.storage.transient_relation import TransientRelation
 from lftj.tuning import DEFAULT, Tuning
+from tests.depth import enough
 from tests.retuning import constants
 from tests.unit.join.evaluating import surroundings, tallied
 from tests.unit.join.random_rules import database, random_rows, random_rule
@@ -57,7 +58,7 @@ def test_what_is_left_gives_the_same_rows_and_the_same_failures(
         lambda rule, relations, cost, context: of(rule, relations, float("inf"), context),
     )
     fewer = failed = 0
-    for seed in range(6000):
+    for seed in range(enough(4_000, 60_000)):
         by = random.Random(seed)
         rule, arena = random_rule(by), Arena()
         data = database(random_rows(by), arena)
