@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a relation is updated or evaluated anew: what an update may take, by the last evaluation,
-and updates that are not begun. Work is counted in kernel steps, so the choice is the same on every
+"""Updates or evaluations anew: what an update of a relation may take, by its last evaluation, and
+which updates are not begun. Work is counted in kernel steps, so the choice is the same on every
 machine [Elastic].
 
 Updates of groups, which rules may share, are bounded in `lftj.views.group_run`, recursive strata in
