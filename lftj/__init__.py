@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     __version__: str
     from lftj.api.branch import Branch as Branch
-    from lftj.api.changes import Changes as Changes
-    from lftj.api.changes import Consumer as Consumer
+    from lftj.api.change_stream import Changes as Changes
+    from lftj.api.change_stream import Consumer as Consumer
     from lftj.api.connect import ThreadExecutor as ThreadExecutor
     from lftj.api.connect import connect as connect
     from lftj.api.connect import local_spark as local_spark
@@ -155,7 +155,7 @@ if TYPE_CHECKING:
 
 _NAMES = {
     "api.branch": "Branch",
-    "api.changes": "Changes Consumer",
+    "api.change_stream": "Changes Consumer",
     "api.connect": "ThreadExecutor connect local_spark",
     "errors": "ArityError BranchError CommandError ConsumerError CopyError DeclarationError "
     "DistributedError DurableError ExplanationError ExpressionError FileMissingError FrameError "

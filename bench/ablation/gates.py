@@ -20,7 +20,7 @@ from bench.workloads import WORKLOADS
 from bench.workloads.workload import Cost, outcome_of
 from lftj.engine.live.engine import Engine
 from lftj.tuning import Tuning
-from lftj.views.strategies import GATES as GATE_OF
+from lftj.views.switchable import GATES as GATE_OF
 
 PARTS = ("recursion.chain", "recursion.chosen")
 """Parts of benchmarks that are gates; they need no data and no peer."""

@@ -19,7 +19,7 @@ from bench.figure import ResultsDiffer
 from bench.workloads.workload import Cost
 from lftj.maintenance.ladder import CLOSURES, STRATA
 from lftj.tuning.aids import AIDS
-from lftj.views.strategies import OPTIONAL
+from lftj.views.switchable import OPTIONAL
 
 _RECURSION = frozenset(
     each.name for each in (*STRATA, *CLOSURES) if each.name in OPTIONAL and not each.needed

@@ -63,7 +63,7 @@ class Groups:
     def steps(self) -> int:
         """Tree pages that the last commit opened in the state of the view's head."""
         engine: Any = self.workspace._backend
-        states = engine.state.heads
+        states = engine.state.view_states
         kept = [states[key] for key in states.graph.below("view")]  # none for rows in key order
         return sum(each.aggregate.steps for each in kept)
 

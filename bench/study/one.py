@@ -18,7 +18,7 @@ from bench.clock import processor_seconds
 from bench.engine import connect
 from bench.resident import forget_freed, peak_bytes
 from bench.study.workloads import BATCHES, WORKLOADS, Tables, Workload
-from lftj.views.strategies import OPTIONAL
+from lftj.views.switchable import OPTIONAL
 
 _COUNTING = {"counting", "counting from nothing"}
 _WITHOUT = {

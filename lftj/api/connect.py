@@ -260,7 +260,7 @@ def _check(
             f"tuning is a Tuning, found {tuning!r}", hint="lftj.Tuning(sampled_rows=4096)"
         )
     if tuning.without:
-        from lftj.views.strategies import check_without
+        from lftj.views.switchable import check_without
 
         check_without(tuning)
 

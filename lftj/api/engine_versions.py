@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 @frozen(guarded=True)
-class Changes:
+class CommitChanges:
     """Changes of one commit. They hold the versions before and after it, which share what did not
     change.
     """

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 
 from lftj.api.backend import Backend
-from lftj.api.changes import Changes, Consumer, check_stream
+from lftj.api.change_stream import Changes, Consumer, check_stream
 from lftj.api.delta_writing import written
 from lftj.api.snapshot import Snapshot
 from lftj.engine.calls.options import with_named_options

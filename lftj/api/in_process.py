@@ -11,7 +11,7 @@ from operator import call
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lftj.api.engine_versions import Changes, EngineVersion, EngineVersions
+from lftj.api.engine_versions import CommitChanges, EngineVersion, EngineVersions
 from lftj.engine.branches.branches import Branches, branches_of
 from lftj.engine.calls.limits import short_of_memory
 from lftj.engine.calls.refusals import Kind, refused
@@ -182,8 +182,8 @@ class InProcess(Engine):
         cost = min(before, max(0, self.pages - before))
         return [(state, entry if state.version > self.tip.version else None, cost)]
 
-    def _changes(self, outcome: Outcome) -> Changes:
-        return Changes(
+    def _changes(self, outcome: Outcome) -> CommitChanges:
+        return CommitChanges(
             self,
             self.tip,
             outcome.state,
@@ -203,7 +203,7 @@ class InProcess(Engine):
         """Access to branches: all of it works here."""
         return branches_of(self)
 
-    def preview(self, draft: Draft) -> Changes:
+    def preview(self, draft: Draft) -> CommitChanges:
         """The changes that a draft would make. Its commit then computes nothing again."""
         return self._changes(self._outcome(draft))
 

@@ -33,7 +33,7 @@ from lftj.syntax import tree
 from lftj.syntax.user_function import UserFunction
 
 if TYPE_CHECKING:
-    from lftj.api.changes import Consumer
+    from lftj.api.change_stream import Consumer
     from lftj.proofs.change import ChangeExplanation
 
 

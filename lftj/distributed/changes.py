@@ -12,7 +12,7 @@ from lftj.scantree import frozen
 
 
 @frozen
-class Changes:
+class CommitChanges:
     """Changes of one commit on a version, and the version that it made."""
 
     before: Present

@@ -50,7 +50,7 @@ def _memory_use(task: OnPart, worker: Worker) -> MemoryUse:
     found: dict[Kept, tuple[int, int]] = {}
     if kept is not None:
         state = kept.state if kept.advance is None else kept.advance.now
-        for name, what, rows, size in all_memory_rows(state.database, state.heads):
+        for name, what, rows, size in all_memory_rows(state.database, state.view_states):
             before = found.get((name, what), (0, 0))
             found[name, what] = before[0] + rows, before[1] + size
     strings = len(host.dictionary), host.dictionary.bytes_in_use

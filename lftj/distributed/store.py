@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from lftj.distributed.bounds import Bounds
-from lftj.distributed.changes import Changes
+from lftj.distributed.changes import CommitChanges
 from lftj.distributed.commit import Commit
 from lftj.distributed.committed_version import Present
 from lftj.distributed.compact import compact_states, compacted, most_entries, recent_entries
@@ -197,13 +197,13 @@ class Store:
             program=draft.program,
             views=draft.views,
         )
-        changes = Changes(before, version, outcome)
+        changes = CommitChanges(before, version, outcome)
         self._hold_versions_of(changes)
         news = self._news(changes, draft.program)
         self._become(version, draft, changes, news)
         return outcome
 
-    def _hold_versions_of(self, changes: Changes) -> None:
+    def _hold_versions_of(self, changes: CommitChanges) -> None:
         """Keep the files of the versions before and after a commit, as long as its transaction is
         held: rows that it changed are explained by them.
         """
@@ -220,7 +220,7 @@ class Store:
         self._report(what)
         return self.executor.described(f"lftj: {what} of {shown(self.executor.path)}")
 
-    def _news(self, changes: Changes, program: Program) -> list[News]:
+    def _news(self, changes: CommitChanges, program: Program) -> list[News]:
         """Change sets for subscribers. They are made before a commit has happened, as jobs that
         read rows may fail.
         """
@@ -231,7 +231,7 @@ class Store:
         self,
         version: Present,
         draft: PartsDraft | None = None,
-        changes: Changes | None = None,
+        changes: CommitChanges | None = None,
         news: Sequence[News] = (),
     ) -> None:
         """Publish a version, also if this thread is interrupted, or the folder cannot be synced,

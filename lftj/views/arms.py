@@ -58,6 +58,11 @@ class OfRule(ABC, Generic[Rule_co]):
         return f"#{self.rule.source}"
 
     @property
+    def node_key(self) -> str:
+        """The key of the node that the rule reads."""
+        return self.key
+
+    @property
     def projects(self) -> bool:
         """Test for rows that several assignments may derive, so that their number has to be
         kept.
@@ -186,6 +191,11 @@ class GroupArm(_Whole):
     def __init__(self, rule: NormalRule, group: str, columns: str):
         self.rule, self.group_key = rule, group
         self.key = digest(f"{group} {columns}")
+
+    @property
+    def node_key(self) -> str:
+        """See `OfRule`."""
+        return self.group_key
 
     def _group(self, run: Run) -> Group:
         return run.nodes[self.group_key]

@@ -102,10 +102,7 @@ class Graph:
 
     def _arms_of(self, relation: str) -> Arms:
         union = self.unions.get(relation)
-        return [
-            (arm.group_key if isinstance(arm, GroupArm) else arm.key, arm.rule.reads)
-            for arm in (union.arms if union is not None else ())
-        ]
+        return [(arm.node_key, arm.rule.reads) for arm in (union.arms if union is not None else ())]
 
     def sharing(self, rule: NormalRule | FunctorRule) -> list[NormalRule | FunctorRule]:
         """The rules that are evaluated together with one, itself among them."""

@@ -2,9 +2,8 @@
 """The runner: brings views up to date at a commit, in an order in which each node comes after those
 that it reads, and only where something that it reads has changed.
 
-The runner alone decides whether a view is updated or evaluated anew. An update is given up once it
-has cost more than a share of the last full evaluation (`Context.fraction`) [Elastic]; work is
-counted in kernel steps, so the choice is the same on every machine.
+An update is given up once it has cost more than `update_or_anew` allows, and the view is evaluated
+anew.
 """
 
 from __future__ import annotations
@@ -30,9 +29,7 @@ from lftj.storage.database import Database, base_name
 from lftj.storage.delta import Delta
 from lftj.storage.relation import NONE_KNOWN, Known, RelationVersion
 from lftj.types.sources import is_hidden
-from lftj.views.arms import Arm
 from lftj.views.choice_node import change_of_choice, one_domain, with_candidates, with_change
-from lftj.views.experience import UNASKED_CHANGES
 from lftj.views.failures import placed_in
 from lftj.views.family import Family
 from lftj.views.fixpoint_node import Fixpoint
@@ -40,13 +37,8 @@ from lftj.views.graph import Apart, together
 from lftj.views.group_run import GroupRun, stopped
 from lftj.views.states import ViewStates, stratum_key
 from lftj.views.union_node import Followed, Union, UnionState
+from lftj.views.update_or_anew import allowed_steps, hopeless
 from lftj.views.ways import CHOICE_ANEW, DELTA_QUERIES, UPDATE
-
-_FOLD = 1e6  # as much as no update needs
-_UPDATE_SOON_SHARE = 0.7
-"""Share of a full evaluation for `update_soon_steps`."""
-_CHANGED_SHARE = 0.5
-"""Share of what is read that may have changed at most for an update to be tried."""
 
 
 class Refreshed(NamedTuple):
@@ -305,8 +297,8 @@ class _Runner(GroupRun):
             if work is None:
                 return Exhausted(Why.PASS, None)
             full += work
-        allowed = self._may_take(full)
-        if self._hopeless(stay, allowed, full):
+        allowed = allowed_steps(self.context, full)
+        if hopeless(self, stay, allowed, full):
             for arm in stay:
                 arm.forgone(self)
             return Exhausted(Why.FORECAST, None)
@@ -325,39 +317,6 @@ class _Runner(GroupRun):
         after, candidates = with_change(done.state, done.delta)
         delta = change_of_choice(node.schema, chosen, candidates, done.delta, dictionary)
         return Followed(delta, after, done.works)
-
-    def _may_take(self, full: int) -> int:
-        """Kernel steps that an update may take, by those of a `full` evaluation."""
-        fraction, tuning = self.context.fraction, self.context.tuning
-        if not fraction:
-            return tuning.update_steps
-        return max(
-            tuning.update_steps,
-            int(min(fraction, _FOLD) * full),
-            min(tuning.update_soon_steps, int(_UPDATE_SOON_SHARE * full)),
-        )
-
-    def _hopeless(self, arms: Sequence[Arm], allowed: int, full: int) -> bool:
-        """Test for an update that is not worth starting: too large a share of the input has
-        changed, or it is too much by averages. `full`: kernel steps of an evaluation.
-        """
-        versions, fraction, tuning = self.versions, self.context.fraction, self.context.tuning
-        sizes = versions.sizes
-        changed = sum([sizes.get(name, 0) for arm in arms for name in arm.rule.reads])
-        if changed <= UNASKED_CHANGES:
-            return False
-        total, changed, read = 0.0, 0, 0
-        for arm in arms:
-            expected = arm.expected(self)
-            if expected is None:
-                continue
-            total += expected
-            for name in arm.rule.reads:
-                read += versions[name].count
-                changed += sizes.get(name, 0)
-        # a small view's update may take more than `fraction`, which is to be found out by trying
-        share = max(fraction, min(_CHANGED_SHARE, allowed / max(1, full))) if fraction else 0.0
-        return total > allowed or (changed > tuning.large_change and changed > share * read)
 
     # ── evaluations that keep nothing ─────────────────────────────────────────────────────────────
     def _choice_anew(self, schema: RelationSchema, stratum: Stratum) -> Delta:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import lftj
 from lftj.tuning.aids import AIDS
-from lftj.views.strategies import OPTIONAL
+from lftj.views.switchable import OPTIONAL
 from tests.oracle.pair import Pair, run
 from tests.oracle.test_best_values import SPECS
 from tests.oracle.test_best_values import histories as steps_of_best_values

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bench.ablation import GATES as REGISTERED
 from lftj.tuning.aids import AIDS
-from lftj.views.strategies import GATES, NAMES, OPTIONAL
+from lftj.views.switchable import GATES, NAMES, OPTIONAL
 
 PAGE = Path(__file__).parents[2] / "docs" / "strategies.md"
 SECTIONS = "Relations|Bodies|Assignments|Recursive|Rows"

@@ -23,7 +23,7 @@ def uncovered(workspace: Any) -> list[str]:
     engine = workspace._backend
     state = engine.state
     found = []
-    for kept in state.heads.values():
+    for kept in state.view_states.values():
         join = kept.join if isinstance(kept, GroupState) else kept
         if isinstance(join, JoinState) and join.trace is not None:
             found += _Checker(join.trace, state.database, engine).failures()

@@ -37,7 +37,7 @@ def supports(workspace: Any, relations: Iterable[str]) -> Supports:
     engine = workspace._backend
     found: Supports = {}
     for name in relations:
-        state = engine.state.heads.get(name)
+        state = engine.state.view_states.get(name)
         if state is not None and state.support is not None:
             schema = engine.state.schema(name)
             *columns, counts = state.support.tree.columns()

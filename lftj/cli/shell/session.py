@@ -19,7 +19,7 @@ from lftj.syntax import tree
 from lftj.syntax.parser import parse
 
 if TYPE_CHECKING:
-    from lftj.api.changes import Consumer
+    from lftj.api.change_stream import Consumer
     from lftj.api.snapshot import Snapshot
     from lftj.api.transaction import Transaction
     from lftj.api.workspace import Workspace

@@ -10,7 +10,7 @@ from lftj.cli.shell.command import Group, ShellCommand, number, words
 from lftj.errors import CommandError
 
 if TYPE_CHECKING:
-    from lftj.api.changes import Consumer
+    from lftj.api.change_stream import Consumer
     from lftj.cli.shell.session import Session
 
 

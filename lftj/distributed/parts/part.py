@@ -43,7 +43,7 @@ class PartState:
     number: int
     parts: int
     database: Database
-    heads: ViewStates = field(default_factory=ViewStates)
+    view_states: ViewStates = field(default_factory=ViewStates)
     statistics: Statistics = field(default_factory=Statistics)
     caches: list[Buffer] = field(default_factory=list)
     outputs: list[Buffer] = field(default_factory=list)
@@ -182,14 +182,14 @@ class Advance:
             self.before.database,
             self.now.database,
             self.deltas,
-            self.now.heads,
+            self.now.view_states,
             context,
             changed_rules=new,
             apart=plan.stage_named,
         )
         self.deltas |= done.deltas
         self.works += done.works
-        self.now = replace(self.now, database=done.database, heads=done.states)
+        self.now = replace(self.now, database=done.database, view_states=done.states)
 
     def _read(self, feeds: Iterable[Feed], rows: Rows, host: Host) -> None:
         updates: dict[str, RelationVersion] = {}
@@ -249,7 +249,7 @@ class Advance:
 
 def context_of(state: PartState, host: Host) -> Context:
     """The surroundings of an evaluation in a part."""
-    traced = state.heads.traced
+    traced = state.view_states.traced
     resources = Resources(
         host.arena,
         host.dictionary,

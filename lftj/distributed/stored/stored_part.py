@@ -77,7 +77,7 @@ def store_part(
         "program": program,
         "parts": state.parts,
         "relations": _relations(state, trees),
-        **views_data(state.heads, rules_of(state.plan), trees),
+        **views_data(state.view_states, rules_of(state.plan), trees),
         "statistics": statistics_data(state.statistics),
     }
     pages.folder.mkdir(exist_ok=True)

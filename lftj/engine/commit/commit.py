@@ -112,21 +112,21 @@ def carry_out(before: State, proposal: Proposal, context: Context) -> Outcome:
     if proposal.program.catalog.functions:
         called = begin_calls(State(proposal.program, draft.finished()), context)
     proposal = _suited(draft, proposal, context)
-    changed, heads = frozenset[str](), before.heads
+    changed, states = frozenset[str](), before.view_states
     was = None if altered else before.program.stratified.order
     if before.program.catalog.functions:
         before = _with_other_functions(before, proposal.program)
-        heads = before.heads
+        states = before.view_states
     if proposal.program is not before.program or proposal.changed_rules:
-        changed, heads = _with_other_rules(draft, before, proposal, context)
-    refreshed = Refreshed(draft.finished(), {}, heads)
+        changed, states = _with_other_rules(draft, before, proposal, context)
+    refreshed = Refreshed(draft.finished(), {}, states)
     if proposal.program.order.strata and (draft.deltas or changed):
         refreshed = refresh(
             proposal.program,
             before.database,
             refreshed.database,
             draft.deltas,
-            heads,
+            states,
             context,
             changed_rules=changed,
             was=was,
@@ -173,7 +173,7 @@ def _with_other_functions(before: State, program: Program) -> State:
     strata = before.program.stratified.order.strata_of(before.program.calling(other))
     keys = {stratum_key(each.relations) for each in strata}
     keys.update(name for each in strata for name in each.relations)
-    return replace(before, heads=before.heads.without(sorted(keys)))
+    return replace(before, view_states=before.view_states.without(sorted(keys)))
 
 
 def _with_results(
@@ -232,8 +232,8 @@ def _without(before: State, dropped: frozenset[str], context: Context) -> State:
     strata = order.strata_of(dropped.union(*(order.readers.get(name, ()) for name in names)))
     keys = {stratum_key(each.relations) for each in strata}
     keys.update(name for each in strata for name in each.relations)
-    heads = before.heads.without(sorted(keys))
-    return replace(before, database=before.database.replace({}, drop=names), heads=heads)
+    states = before.view_states.without(sorted(keys))
+    return replace(before, database=before.database.replace({}, drop=names), view_states=states)
 
 
 def _with_other_rules(
@@ -244,7 +244,9 @@ def _with_other_rules(
     _make_room_for_asked(draft, old, new, context)
     changed = {name for name in rules if _derived(new, name)}
     changed |= choosing_elsewhere(new.stratified, old.stratified.order, rules)
-    return frozenset(changed), still_serving(before.heads, old.stratified, new.stratified, rules)
+    return frozenset(changed), still_serving(
+        before.view_states, old.stratified, new.stratified, rules
+    )
 
 
 def _count_rows(works: Iterable[RuleWork], database: Database) -> None:

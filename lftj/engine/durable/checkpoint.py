@@ -180,7 +180,7 @@ class _RecordWriter:
         orders = [*engine.resources.kept_orders.items()]
         return {
             **self._rows(state),
-            **views_data(state.heads, list(state.program.rules), self.trees),
+            **views_data(state.view_states, list(state.program.rules), self.trees),
             "statistics": statistics_data(engine.statistics),
             "upkeep": {name: list(map(list, each)) for name, each in orders},
             "works": engine.spent.data(),
@@ -315,7 +315,7 @@ class OpenedRecord:
             apart_in(state.program),
         )
         database = Database(relations, data["version"])
-        return replace(state, database=database, heads=states)
+        return replace(state, database=database, view_states=states)
 
 
 def _require_names(names: Iterable[str]) -> None:

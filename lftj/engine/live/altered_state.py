@@ -54,7 +54,7 @@ def altered_state(
     database = state.database.replace(updates, drop=dropped)
     if alteration.kind == "default":
         return replace(state, database=database)
-    return replace(state, database=database, heads=_states_left(state, before))
+    return replace(state, database=database, view_states=_states_left(state, before))
 
 
 def _states_left(state: State, name: str) -> ViewStates:
@@ -63,7 +63,7 @@ def _states_left(state: State, name: str) -> ViewStates:
     strata = order.strata_of({name}.union(*(order.readers.get(each, ()) for each in names)))
     keys = {stratum_key(each.relations) for each in strata}
     keys.update(each for stratum in strata for each in stratum.relations)
-    return state.heads.without(sorted(keys))
+    return state.view_states.without(sorted(keys))
 
 
 def altered_relation(

@@ -220,7 +220,7 @@ class Engine:
         return context
 
     def _traced(self) -> int:
-        return self.state.heads.traced
+        return self.state.view_states.traced
 
     def forget_strings(self) -> None:
         """Let go of strings that no version holds any more, once there may be many. With the writer

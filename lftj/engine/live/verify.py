@@ -115,7 +115,7 @@ def _discrepancies(engine: Engine, state: State) -> Iterator[Discrepancy]:
 
 def _recounted(engine: Engine, state: State) -> Iterator[Discrepancy]:
     """The supports of recursive strata that are not the numbers of derivations from lower ranks."""
-    for kept in state.heads.values():
+    for kept in state.view_states.values():
         if not _has_ranks(kept) or kept.candidates:
             continue
         from lftj.maintenance.counting.recount import recounted
@@ -146,12 +146,12 @@ def _supports(engine: Engine, state: State, name: str, anew: ViewStates) -> Disc
     """The support counts that are not what a fresh evaluation counts; joins that keep traces count
     what their searches found.
     """
-    kept, fresh = state.heads.get(name), anew.get(name)
+    kept, fresh = state.view_states.get(name), anew.get(name)
     if not isinstance(kept, UnionState) or not isinstance(fresh, UnionState):
         return None
     if kept.support is None or fresh.support is None:
         return None
-    if _traced(kept, state.heads) or _traced(fresh, anew):
+    if _traced(kept, state.view_states) or _traced(fresh, anew):
         return None
     inserts, erases = (
         [*columns, counts] for columns, counts in (fresh.support.counts(), kept.support.counts())

@@ -37,14 +37,14 @@ class State:
     as it likes.
 
     `views` are the relations declared by `ws.view`, which take no rows of their own; `aggregates`
-    are the user-defined ones. `heads` is what views are maintained with, by relation.
+    are the user-defined ones. `view_states` is what views are maintained with, by relation.
     """
 
     program: Program
     database: Database
     views: frozenset[str] = field(default_factory=frozenset)
     aggregates: Mapping[str, UserAggregate] = field(default_factory=dict)
-    heads: ViewStates = field(default_factory=ViewStates)
+    view_states: ViewStates = field(default_factory=ViewStates)
 
     @cached_property
     def version(self) -> int:

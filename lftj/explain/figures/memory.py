@@ -22,7 +22,7 @@ def memory_report(engine: Engine, state: State) -> Result:
     The bytes of a key order, state or index are those of its rows; `(pages)` are the bytes of all
     pages in use, older versions' and free room included.
     """
-    rows = list(all_memory_rows(state.database, state.heads))
+    rows = list(all_memory_rows(state.database, state.view_states))
     rows.append(
         (
             "(rows)",

@@ -76,14 +76,14 @@ class Nodes:
 
     def __init__(self, state: State):
         """O(rules and nodes)."""
-        self._state, self._graph = state, state.heads.graph
+        self._state, self._graph = state, state.view_states.graph
         self._numbers: dict[str, int] = {}
         self._named: dict[int | str, str] = {}
         """Names of nodes by key, and of the nodes of rules by the rule's identity."""
         self._readers: dict[str, list[NormalRule | FunctorRule]] = {}
         for union in self._graph.unions.values():
             for arm in union.arms:
-                self._readers.setdefault(_key(arm), []).append(arm.rule)
+                self._readers.setdefault(arm.node_key, []).append(arm.rule)
         self.all: dict[str, Node] = {}
         for name in state.program.catalog.relations:
             if state.program.order.stratum_of(name) is None:
@@ -117,7 +117,7 @@ class Nodes:
                 self._add_union(name, [rule for rule in stratum.rules if rule.relation == name])
             return
         names = tuple(stratum.relations)
-        kept = self._state.heads.get(stratum_key(names))
+        kept = self._state.view_states.get(stratum_key(names))
         shown = ", ".join(name for name in names if not is_hidden(name)) or names[0]
         rows = sum(self._state.database[name].count for name in names if not is_hidden(name))
         node = Node(
@@ -145,7 +145,7 @@ class Nodes:
         if base_name(name) in self._state.database and union is not None:
             reads = (*reads, *self._base(name))
         schema = self._state.program.stratified.relations[name]
-        state = self._state.heads.get(name)
+        state = self._state.view_states.get(name)
         rows, kept = self._rows(name)
         if isinstance(state, UnionState) and state.support is not None:
             kept += state.support.memory
@@ -161,7 +161,7 @@ class Nodes:
 
     def _arm(self, arm: Arm) -> str:
         """The name of the node that an arm reads; the node is added once."""
-        key = _key(arm)
+        key = arm.node_key
         if key not in self._named:
             family = self._graph.families.get(key)
             if family is not None and isinstance(arm, JoinArm):
@@ -174,7 +174,7 @@ class Nodes:
     def _inner(self, arm: Arm, key: str) -> Node:
         """The node behind an arm, which all arms of this key read."""
         rules = self._readers[key]
-        found, rows, kept_by = self._state.heads.get(key), None, arm.kept_by
+        found, rows, kept_by = self._state.view_states.get(key), None, arm.kept_by
         join = found.join if isinstance(found, GroupState) else found
         reads = self._read(rules, ())
         if isinstance(arm, GroupArm):
@@ -279,8 +279,3 @@ class Nodes:
             (read, node.name, {}) for node in self.all.values() for read in node.reads
         ]
         return Drawing("views", nodes, [edge for edge in edges if edge[0] in nodes])
-
-
-def _key(arm: Arm) -> str:
-    """The key of the node that an arm reads."""
-    return arm.group_key if isinstance(arm, GroupArm) else arm.key

@@ -55,7 +55,7 @@ def upkeep_lines(rule: NormalRule | FunctorRule, state: State) -> Iterator[str]:
             f"{arm.bounded.rows}"
         )
         return
-    found = state.heads.get(arm.group_key if isinstance(arm, GroupArm) else arm.key)
+    found = state.view_states.get(arm.node_key)
     if isinstance(found, GroupState):
         yield f"    keeps {', '.join(found.aggregate.memory)}"
     trace = _trace_of(found)
@@ -77,7 +77,7 @@ def upkeep_lines(rule: NormalRule | FunctorRule, state: State) -> Iterator[str]:
 
 def _arm_of(rule: NormalRule | FunctorRule, state: State) -> Arm | None:
     """The arm of a rule; None where its recursive stratum has one state, or none is kept."""
-    kept = state.heads.get(rule.relation)
+    kept = state.view_states.get(rule.relation)
     arms = kept.arms if isinstance(kept, UnionState) else ()
     return next((arm for arm in arms if arm.rule is rule), None)
 
@@ -87,8 +87,8 @@ def is_searched(rule: NormalRule | FunctorRule, state: State) -> bool:
     arm = _arm_of(rule, state)
     if arm is None:
         return False
-    key = arm.group_key if isinstance(arm, GroupArm) else arm.key
-    return _trace_of(state.heads.get(key)) is None
+    key = arm.node_key
+    return _trace_of(state.view_states.get(key)) is None
 
 
 def evaluated(rule: NormalRule, state: State) -> tuple[NormalRule, tuple[int, ...]]:
@@ -97,7 +97,7 @@ def evaluated(rule: NormalRule, state: State) -> tuple[NormalRule, tuple[int, ..
     """
     arm = _arm_of(rule, state)
     if isinstance(arm, GroupArm):
-        join = state.heads.graph.groups[arm.group_key].join
+        join = state.view_states.graph.groups[arm.group_key].join
         return join.rule, join.needed
     arguments = [
         argument.variable
@@ -138,7 +138,7 @@ def describe_position(position: Position, trace: TraceState) -> str:
     )
 
 
-def all_memory_rows(database: Database, heads: ViewStates) -> Iterator[tuple[str, str, int, int]]:
+def all_memory_rows(database: Database, states: ViewStates) -> Iterator[tuple[str, str, int, int]]:
     """Memory of every relation: its key orders, then the state kept for it beside its rows: its
     name, the structure, rows and bytes. By name.
     """
@@ -151,15 +151,15 @@ def all_memory_rows(database: Database, heads: ViewStates) -> Iterator[tuple[str
                 relation.count,
                 size,
             )
-    for name in sorted(heads):
-        yield from ((shown_key(name), *each) for each in memory_rows(name, heads))
+    for name in sorted(states):
+        yield from ((shown_key(name), *each) for each in memory_rows(name, states))
 
 
-def memory_rows(name: str, heads: ViewStates) -> Iterator[MemoryRow]:
+def memory_rows(name: str, states: ViewStates) -> Iterator[MemoryRow]:
     """List the structures kept for one relation or recursive stratum beside its rows. What several
     rules share is told with the first of them.
     """
-    kept = heads.get(name)
+    kept = states.get(name)
     if isinstance(kept, StratumState):
         rows = sum(relation.count for relation in kept.relations.values())
         yield "(iterations and proofs)", rows, kept.bytes
@@ -171,14 +171,14 @@ def memory_rows(name: str, heads: ViewStates) -> Iterator[MemoryRow]:
         yield "(supports)", len(kept.support), kept.support.memory
     for arm in kept.arms:
         if isinstance(arm, GroupArm):
-            found = heads.get(arm.group_key)
+            found = states.get(arm.group_key)
             if isinstance(found, GroupState) and found.group.members[0].rule is arm.rule:
                 users = found.group.users
                 for what, size in found.aggregate.memory.items():
                     yield f"(head of {users}: {what})", len(found.aggregate), size
                 yield from _index_rows(users, found.join.trace)
         elif isinstance(arm, JoinArm):
-            yield from _index_rows(f"rule {arm.name}", _trace_of(heads.get(arm.key)))
+            yield from _index_rows(f"rule {arm.name}", _trace_of(states.get(arm.key)))
 
 
 def _index_rows(users: str, trace: TraceState | None) -> Iterator[MemoryRow]:

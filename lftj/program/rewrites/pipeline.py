@@ -5,7 +5,7 @@ they are asked.
 A pass is a function from a program to a program; one that finds nothing to do returns the program
 that it was given. The first pass of the list that changes the program is taken, and then the list
 is asked again from its beginning, until no pass finds anything. So an inner body is in normal form
-before the outer one is gone on with (`draft.RuleProgram`).
+before the outer one is gone on with (`rule_program.RuleProgram`).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from lftj.program.rewrites.independent_parts import independent_parts
 from lftj.program.rewrites.limits import limited
 from lftj.program.rewrites.listing import listing, shown_names
 from lftj.program.rewrites.max_as_min import max_as_min
-from lftj.program.rewrites.negations import extreme_negations, negations
+from lftj.program.rewrites.negated_bodies import extreme_negations, negations
 from lftj.program.rewrites.plain_literals import (
     computed_arguments,
     negated_computations,

@@ -8,7 +8,7 @@ import lftj
 from lftj.explain.figures.reasons import BY_MOVE, OUTCOMES, STRATEGIES, reason
 from lftj.maintenance.inputs.rule_work import MOVES
 from lftj.tuning.aids import EXTREMES, FINER_HEADS
-from lftj.views.strategies import NAMES
+from lftj.views.switchable import NAMES
 
 
 @pytest.fixture

@@ -88,7 +88,7 @@ def expected(
 
 def groups_of(workspace: lftj.Workspace) -> list[GroupState]:
     """The states of all group nodes."""
-    states = workspace._backend.state.heads  # type: ignore[attr-defined]
+    states = workspace._backend.state.view_states  # type: ignore[attr-defined]
     found = [state for state in states.values() if isinstance(state, GroupState)]
     assert {state.group.key for state in found} == set(states.graph.groups)
     assert all(state.group is states.graph.groups[state.group.key] for state in found)

@@ -16,7 +16,7 @@ import lftj
 from lftj.join.budget import AllowanceSpentError, Budget
 from lftj.join.strategy import Cost, Exhausted, Strategy, Why, walk
 from lftj.tuning.aids import AIDS
-from lftj.views.strategies import LADDERS, NAMES, OPTIONAL
+from lftj.views.switchable import LADDERS, NAMES, OPTIONAL
 
 ALL: list[type[Strategy[Any]]] = [each for ladder in LADDERS for each in ladder]
 

@@ -141,7 +141,7 @@ def test_a_rule_that_comes_or_goes_is_the_only_one_evaluated(workspace: Any):
 
 def test_support_is_counted_where_a_row_may_be_derived_in_several_ways(workspace: Any):
     counted = {
-        name: workspace._backend.state.heads[name].support is not None
+        name: workspace._backend.state.view_states[name].support is not None
         for name in ("two", "far", "lonely", "known")
     }
     assert counted == {"two": True, "far": False, "lonely": False, "known": True}
@@ -202,7 +202,7 @@ def test_a_view_and_its_support_counts_share_pages(workspace: Any):
     commit(workspace, "e", insert=[(0, 20)], delete=[(3, 4)])
     state = workspace._backend.state
     for name in ("two", "known"):
-        assert state.database[name].identity.root == state.heads[name].support.tree.root
+        assert state.database[name].identity.root == state.view_states[name].support.tree.root
 
 
 # ── plans of delta queries ────────────────────────────────────────────────────────────────────────

@@ -24,7 +24,7 @@ TEXTS = [rule for _, rule, _ in RULES.values()]
 def check(workspace: Any) -> None:
     """The states are those of the graph's nodes, and the graph is that of the program."""
     state = workspace._backend.state
-    states, graph = state.heads, state.heads.graph
+    states, graph = state.view_states, state.view_states.graph
     order = state.program.stratified.order
     anew = NO_VIEWS.with_strata(
         [each for each in order.strata if each.relations[0] in graph.unions],
@@ -90,7 +90,7 @@ def test_a_view_that_others_draw_into_a_cycle_begins_anew_when_it_is_out_of_it(m
     )
     workspace.load("e", [(1, 2), (2, 2)])
     rules = workspace.add_rules(more)
-    assert set(workspace._backend.state.heads) == {"#stratum a b" + " c" * ("c(" in more)}
+    assert set(workspace._backend.state.view_states) == {"#stratum a b" + " c" * ("c(" in more)}
     workspace.load("e", [(3, 4)])
     workspace.remove_rule(rules)
     with workspace.transaction() as transaction:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-import lftj.views.strategies  # noqa: F401 - lists all names, before a fixture takes some out
+import lftj.views.switchable  # noqa: F401 - lists all names, before a fixture takes some out
 from lftj.maintenance import ladder
 
 

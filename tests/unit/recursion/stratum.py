@@ -39,7 +39,7 @@ def states(workspace: Any) -> list[StratumState]:
     """The counted states that a workspace keeps."""
     return [
         state
-        for state in workspace._backend.state.heads.values()
+        for state in workspace._backend.state.view_states.values()
         if isinstance(state, StratumState)
     ]
 

@@ -13,7 +13,7 @@ from lftj.maintenance.ladder import STRATA
 from lftj.maintenance.reachability import doubt
 from lftj.maintenance.reachability.graph_kernels import BOTH, Steps, components
 from lftj.scantree import Tree
-from lftj.views.strategies import OPTIONAL
+from lftj.views.switchable import OPTIONAL
 from tests.unit.recursion.programs import expected
 
 DECLARED = """
