@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from lftj.errors import ValueRangeError
 from lftj.functions.record import Function, Functor, Operator
 from lftj.types import DATE, INT, TIMESTAMP, Type
 
@@ -71,6 +73,29 @@ def _duration(name: str, microseconds: int, line: str, days: int | None = None) 
     )
 
 
+def _date(year: int, month: int, day: int) -> datetime.date:
+    try:
+        return datetime.date(year, month, day)
+    except (ValueError, OverflowError):
+        raise ValueRangeError(
+            f"date({year}, {month}, {day}) is no day of the years 1 to 9999"
+        ) from None
+
+
+def _date_columns(year: np.ndarray, month: np.ndarray, day: np.ndarray) -> pa.Array | None:
+    """The dates of whole columns; None where one is no day."""
+    for part, most in ((year, 9999), (month, 12), (day, 31)):
+        if ((part < 1) | (part > most)).any():
+            return None
+    months = ((year - 1970) * 12 + month - 1).astype("M8[M]")
+    days = months.astype("M8[D]") + (day - 1)
+    return pa.array(days.astype(np.int64)) if (days.astype("M8[M]") == months).all() else None
+
+
+_MAKE_DATE = (
+    "CASE WHEN {{0}} NOT BETWEEN 1 AND 9999 THEN {error}('a date beyond the years 1 to 9999') "
+    "ELSE make_date({{0}}, {{1}}, {{2}}) END"
+)
 _WEEKDAY = {
     "duckdb": "CAST(isodow({0}) AS BIGINT)",
     "spark": "CAST(weekday({0}) + 1 AS BIGINT)",
@@ -83,6 +108,28 @@ TO_DATE = Operator(
     sql="CAST({0} AS DATE)",
 )
 DATES = (
+    Function(
+        name="date",
+        arguments=("year", "month", "day"),
+        line="The date of a year, a month and a day of the month; of what is no day, as the 30th "
+        "of February, an error.",
+        usage='write date(year, month, day), or date("2013-01-31")',
+        functors=(
+            Functor(
+                name="date",
+                types=(INT, INT, INT),
+                result=DATE,
+                evaluate=_date,
+                partial=True,
+                columns=_date_columns,
+                sql={
+                    "duckdb": _MAKE_DATE.format(error="error"),
+                    "spark": _MAKE_DATE.format(error="raise_error"),
+                },
+            ),
+        ),
+        of_sql=("make_date", "datefromparts", "date_from_parts"),
+    ),
     Function(
         name="to_date",
         arguments=("timestamp",),

@@ -7,7 +7,6 @@ Integer division truncates toward zero and `%` has the sign of the dividend, as 
 from __future__ import annotations
 
 import datetime
-import decimal
 import math
 from typing import Any
 
@@ -72,11 +71,6 @@ def _power(base: Any, exponent: Any) -> Any:
     if abs(base) > 1 and exponent > 63:
         raise OverflowError
     return base**exponent
-
-
-def _rounded(value: Any, places: int) -> decimal.Decimal:
-    number = value if isinstance(value, decimal.Decimal) else decimal.Decimal(value)
-    return number.quantize(decimal.Decimal(1).scaleb(-places), decimal.ROUND_HALF_UP)
 
 
 _TWO = ("x", "y")
@@ -271,11 +265,4 @@ MAX = Function(
         ),
     ),
 )
-ROUNDING = Function(
-    name="round",
-    arguments=("decimal", "places"),
-    line="A decimal or an int as a decimal with so many places, halves away from zero.",
-    usage="write round(decimal, places), with a number for the places",
-    operators=(Operator(name="round", evaluate=_rounded, fails=True, slopes=(1, 1)),),
-)
-NUMBERS = (ADD, SUBTRACT, MULTIPLY, DIVIDE, REMAINDER, POWER, NEGATE, ABSOLUTE, MIN, MAX, ROUNDING)
+NUMBERS = (ADD, SUBTRACT, MULTIPLY, DIVIDE, REMAINDER, POWER, NEGATE, ABSOLUTE, MIN, MAX)

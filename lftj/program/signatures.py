@@ -23,6 +23,7 @@ from decimal import Decimal
 from lftj.functions import FUNCTIONS
 from lftj.functions.aggregates import AGGREGATES
 from lftj.scantree.frozen import frozen
+from lftj.syntax import tree
 from lftj.syntax.functors import FUNCTORS, WORD_FUNCTORS, unknown_hint
 from lftj.types import (
     BOOL,
@@ -130,18 +131,28 @@ def result_type(operator: str, left: Type, right: Type) -> Type | None:
     return None
 
 
-def rounded_type(type: Type, places: object) -> Type | None:
-    """The type of `round(x, places)`; None when x, or that number of places, is none
-    that it takes.
+ROUNDINGS = frozenset(("round", "floor", "ceil"))
+"""Functions of floats, and of decimals that get another scale."""
+
+
+def places_of(call: tree.Call) -> object:
+    """The number of places that a call of `ROUNDINGS` rounds to."""
+    return getattr(call.args[1], "value", None) if len(call.args) > 1 else 0
+
+
+def rounded_type(name: str, type: Type, places: object) -> Type | None:
+    """The type of `round(x, places)`, `floor(x)` or `ceil(x)`; None when x, or that number of
+    places, is none that it takes.
     """
     if (
-        type.name not in _EXACT
+        type.name not in (*_EXACT, "float")
         or not isinstance(places, int)
         or isinstance(places, bool)
         or not 0 <= places <= MAX_DECIMAL_PRECISION
     ):
         return None
-    return decimal(MAX_DECIMAL_PRECISION, places)
+    exact = type.name == "decimal" or (type.name == "int" and name == "round")
+    return decimal(MAX_DECIMAL_PRECISION, places) if exact else FLOAT
 
 
 # ── aggregates ────────────────────────────────────────────────────────────────────────────────────

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import fractions
 import itertools
 import math
 import operator
@@ -89,8 +90,23 @@ def _wrapped(value: int) -> int:
     return (value + _WORD // 2) % _WORD - _WORD // 2
 
 
-def _rounded(value: Value, places: int) -> decimal.Decimal:
-    return decimal.Decimal(value).quantize(decimal.Decimal(10) ** -places, decimal.ROUND_HALF_UP)
+def _rounded(value: Value, places: int = 0) -> Value:
+    if not isinstance(value, float):
+        unit = decimal.Decimal(10) ** -places
+        return decimal.Decimal(value).quantize(unit, decimal.ROUND_HALF_UP)
+    if math.isinf(value):
+        return value
+    units = abs(fractions.Fraction(repr(value))) * 10**places
+    rounded = fractions.Fraction(math.floor(units + fractions.Fraction(1, 2)), 10**places)
+    return float(-rounded if value < 0 else rounded)
+
+
+def _whole(of: Callable[[Value], int]) -> Callable[[Value], Value]:
+    def found(value: Value) -> Value:
+        infinite = isinstance(value, float) and math.isinf(value)
+        return value if infinite else type(value)(of(value))
+
+    return found
 
 
 # ── texts ─────────────────────────────────────────────────────────────────────────────────────────
@@ -218,8 +234,9 @@ FUNCTORS: dict[str, Callable[..., Value]] = {
     "hour": lambda value: value.hour,
     "minute": lambda value: value.minute,
     "weekday": lambda value: value.weekday() + 1,
-    "floor": lambda value: value if math.isinf(value) else float(math.floor(value)),
-    "ceil": lambda value: value if math.isinf(value) else float(math.ceil(value)),
+    "floor": _whole(math.floor),
+    "ceil": _whole(math.ceil),
+    "date": datetime.date,
     "sqrt": math.sqrt,
     "exp": math.exp,
     "ln": math.log,

@@ -51,13 +51,13 @@ _RESULTS = {
     "cat": STR, "strlen": INT, "substr": STR, "to_string": STR, "to_number": INT, "ord": INT,
     "to_unsigned": UNSIGNED, "to_float": FLOAT, "to_date": DATE, "year": INT, "month": INT,
     "day": INT, "hour": INT, "minute": INT, "weekday": INT, "lower": STR, "upper": STR,
-    "trim": STR, "replace": STR, "floor": FLOAT, "ceil": FLOAT, "sqrt": FLOAT, "exp": FLOAT,
-    "ln": FLOAT, "days": INT, "hours": INT, "minutes": INT,
+    "trim": STR, "replace": STR, "sqrt": FLOAT, "exp": FLOAT, "ln": FLOAT, "days": INT,
+    "hours": INT, "minutes": INT, "date": DATE,
 }  # fmt: skip
 _ARGUMENTS = {
     "cat": (STR,), "strlen": (STR,), "substr": (STR, INT, INT), "lower": (STR,), "upper": (STR,),
-    "trim": (STR,), "replace": (STR,), "floor": (FLOAT,), "ceil": (FLOAT,), "sqrt": (FLOAT,),
-    "exp": (FLOAT,), "ln": (FLOAT,), "days": (INT,), "hours": (INT,), "minutes": (INT,),
+    "trim": (STR,), "replace": (STR,), "sqrt": (FLOAT,), "exp": (FLOAT,), "ln": (FLOAT,),
+    "days": (INT,), "hours": (INT,), "minutes": (INT,), "date": (INT,),
 }  # fmt: skip
 _OF_TEXTS = ("contains", "match", "starts_with", "ends_with")
 _TEMPORAL = ("date", "timestamp")
@@ -267,9 +267,9 @@ class _RuleKinds:
             slot.take(given[min(number, len(given) - 1)])
         if functor in _ALIKE:
             _join_all([*slots, result])
-        elif functor == "round":
-            places = getattr(args[1], "value", 0)
-            result.take(Kind("decimal", places))
+        elif functor in ("round", "floor", "ceil"):
+            places = getattr(args[-1], "value", 0) if len(args) > 1 else 0
+            self._waiting.append(partial(_rounded, functor, places, slots[0], result))
         elif functor == "as":
             self._named(str(getattr(args[1], "value", "")), slots[0], result)
         elif functor in ("+", "-", "*"):
@@ -329,6 +329,16 @@ def _moved(functor: str, left: Slot, right: Slot, result: Slot, likely: bool) ->
     certain = certain or left.kind or left.soft or (functor == "+" and result.kind)
     known = any(slot.kind is not None for slot in (right, result))
     return _join_all([left, right, result]) if certain or (likely and known) else False
+
+
+def _rounded(functor: str, places: int, value: Slot, result: Slot, likely: bool) -> bool:
+    """`round`, `floor`, `ceil`: of floats a float, of decimals one of this scale."""
+    exact = value.kind or next((kind for kind in value.soft if likely), None)
+    if exact is not None:
+        of_float = exact == FLOAT or (exact == INT and functor != "round")
+        value.take(FLOAT if of_float else exact)
+        result.take(FLOAT if of_float else Kind("decimal", places))
+    return exact is not None
 
 
 def _multiplied(left: Slot, right: Slot, result: Slot, likely: bool) -> bool:

@@ -96,7 +96,7 @@ class Terms:
         result = self._filled(known.sql, written)
         if type.unsigned and known.below:
             return self._not_negative(result, "a difference" if operator == "-" else "a number")
-        if type.name == "decimal" and operator in ("+", "-", "*"):
+        if type.name == "decimal" and operator in ("+", "-", "*", "floor", "ceil"):
             return f"CAST({result} AS {self.dialect.type(type)})"
         return result
 

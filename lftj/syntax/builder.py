@@ -145,9 +145,11 @@ def day(date: object) -> Expression:
     return call("day", date)
 
 
-def round_(value: object, places: int) -> Expression:
-    """A decimal or an integer as a decimal with so many places, halves away from zero."""
-    return call("round", value, places)
+def round_(value: object, places: int | None = None) -> Expression:
+    """A float, as a float, or a decimal or an integer, as a decimal, with so many places (None:
+    with none), halves away from zero. A float is rounded as it is written: 2.675 to 2.68.
+    """
+    return call("round", value) if places is None else call("round", value, places)
 
 
 def band(left: object, right: object) -> Expression:

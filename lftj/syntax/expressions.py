@@ -49,8 +49,9 @@ class RefusedOperators:
 
     __len__ = _refused("len({})", "lftj.strlen(x)")
     __int__ = __trunc__ = _refused("int({})", _WHOLE)
-    __floor__ = __ceil__ = _refused("round({})", _WHOLE)
-    __round__ = _refused("round({})", "lftj.round_(x, places) for a decimal, or " + _WHOLE)
+    __floor__ = _refused("floor({})", "lftj.fn.floor(x)")
+    __ceil__ = _refused("ceil({})", "lftj.fn.ceil(x)")
+    __round__ = _refused("round({})", "lftj.round_(x, places), or " + _WHOLE)
     __float__ = _refused("float({})", "lftj.to_float(x)")
     __lshift__ = __rlshift__ = _refused("{} << …", "lftj.bshl(x, n)")
     __rshift__ = __rrshift__ = _refused("{} >> …", "lftj.bshr(x, n)")

@@ -207,7 +207,7 @@ class Phrases:
         if name in functors.UNSUPPORTED_FUNCTORS:
             self.unsupported(f"the functor `{name}` is", span, functors.UNSUPPORTED_FUNCTORS[name])
             return tree.Wildcard(span=span)
-        if name in functors.TYPED_CONSTANTS:
+        if name in functors.TYPED_CONSTANTS and (len(args) == 1 or name not in functors.FUNCTORS):
             return self.typed_constant(phrase)
         if name == "as":
             return self.as_type(phrase)
@@ -243,7 +243,7 @@ class Phrases:
         self.problem(
             f"{phrase.name}(…) takes one string in quotes",
             phrase.span,
-            f'write {phrase.name}("…"), with a constant',
+            functors.USAGE.get(phrase.name, f'write {phrase.name}("…"), with a constant'),
         )
         return tree.Wildcard(span=phrase.span)
 

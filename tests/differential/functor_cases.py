@@ -132,6 +132,7 @@ FLOATS = (
         (1e-05,): "1e-05", (1e300,): "1e+300", (1e16,): Apart("10000000000000000")}),
 )  # fmt: skip
 _PRICE = "decimal(18,2)"
+_WHOLE = "decimal(18,0)"
 _NINES = Decimal("9" * 16 + ".99")
 DECIMALS = (
     _of(_PRICE, "a + b", {(Decimal("0.10"), Decimal("0.25")): Decimal("0.35"),
@@ -271,6 +272,22 @@ NEW = (
     _of("float", "floor(a)", {(1.5,): 1.0, (-1.5,): -2.0, (-0.0,): 0.0, (INF,): INF, (1e300,):
         1e300}),
     _of("float", "ceil(a)", {(1.5,): 2.0, (-0.5,): 0.0, (-INF,): -INF}),
+    _of("float", "round(a)", {(0.5,): 1.0, (-2.5,): -3.0, (-0.4,): 0.0, (0.49999999999999994,): 0.0,
+        (2.0**52 - 0.5,): 2.0**52, (INF,): INF, (-1e300,): -1e300}),
+    _of("float", "round(a, 2)", {(2.675,): 2.68, (1.005,): 1.01, (-0.285,): -0.29, (1e-7,): 0.0,
+        (2.0**52 - 0.5,): 2.0**52 - 0.5, (-INF,): -INF, (123456.7895,): 123456.79}),
+    _of("float", "round(a, 18)", {(0.1,): 0.1, (4503599627370495.5,): 4503599627370495.5}),
+    Case(("float",), "to_number(round(a))", "number", {(2.5,): 3, (-1e300,): FAILS}),
+    Case((_PRICE,), "floor(a)", _WHOLE, {(Decimal("1.50"),): Decimal(1), (Decimal("-0.01"),):
+        Decimal(-1), (_NINES,): Decimal("9" * 16), (Decimal("-2.00"),): Decimal(-2)}),
+    Case((_PRICE,), "ceil(a)", _WHOLE, {(Decimal("1.01"),): Decimal(2), (Decimal("-0.99"),):
+        Decimal(0), (_NINES,): Decimal(10**16), (Decimal("2.00"),): Decimal(2)}),
+    Case((_PRICE,), "round(a)", _WHOLE, {(Decimal("1.50"),): Decimal(2), (Decimal("-2.50"),):
+        Decimal(-3)}),
+    Case(("number", "number", "number"), "date(a, b, c)", "date", {(2012, 2, 29): DAY(2012, 2, 29),
+        (1, 1, 1): DAY(1, 1, 1), (9999, 12, 31): DAY(9999, 12, 31), (2013, 2, 29): FAILS,
+        (2013, 13, 1): FAILS, (2013, 1, 0): FAILS, (0, 1, 1): FAILS, (10000, 1, 1): FAILS,
+        (MOST, 1, 1): FAILS, (2013, LEAST, 1): FAILS}),
     _of("float", "sqrt(a)", {(4.0,): 2.0, (2.0,): math.sqrt(2.0), (-0.0,): 0.0, (INF,): INF,
         (-1.0,): Apart(FAILS)}),
     _of("float", "exp(a)", {(0.0,): 1.0, (1.0,): Apart(math.exp(1.0)), (-INF,): 0.0, (710.0,):

@@ -44,7 +44,9 @@ FUNCTIONS |= {
     "to_number": "trunc({})::BIGINT",
     "to_float": "({}::DOUBLE)",
     "to_date": "({}::DATE)",
-    "round": "round({}, {}::INT)",
+    "date": "make_date({}, {}, {})",
+    "floor": "floor({})",
+    "ceil": "ceil({})",
 }
 AGGREGATES = {"count": "count", "sum": "sum", "min": "min", "max": "max", "mean": "avg",
     "stddev": "stddev_samp", "any": "bool_or"}  # fmt: skip
@@ -82,6 +84,9 @@ def expression(term: tree.Term, names: Names) -> str:
             return names[name]
         case tree.Call(functor=functor, args=args) if functor in FUNCTIONS:
             return FUNCTIONS[functor].format(*(expression(arg, names) for arg in args))
+        case tree.Call(functor="round", args=(value, *places)):
+            last = expression(places[0], names) if places else "0"
+            return f"round({expression(value, names)}, {last}::INT)"
         case tree.Call(functor=functor, args=(left, right)):
             # A plain number, since DuckDB adds only INTEGER to a DATE.
             second = (

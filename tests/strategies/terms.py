@@ -72,7 +72,9 @@ def _integer(draw: Draw, bound: Typed, type_: str, functors: bool) -> tree.Term:
     if kind in ("year", "month", "day"):
         return tree.Call(kind, (plain(draw, bound, pick(draw, [date, stamp])),))
     if kind == "to_number":
-        return tree.Call(kind, (plain(draw, bound, cost),))
+        whole = plain(draw, bound, cost)
+        rounding = pick(draw, ["", "floor", "ceil", "round"])
+        return tree.Call(kind, (tree.Call(rounding, (whole,)) if rounding else whole,))
     if kind == "days":
         between = tree.Call("-", (plain(draw, bound, date), plain(draw, bound, date)))
         return tree.Call("%", (between, tree.Constant(3)))
@@ -125,6 +127,12 @@ def expression(draw: Draw, bound: Typed, type_: str, functors: bool = True) -> t
         return tree.Call("to_float", (plain(draw, bound, cost),))
     if plainly == "date" and of_type(bound, stamp) and draw(st.booleans()):
         return tree.Call("to_date", (plain(draw, bound, stamp),))
+    if plainly == "date" and functors and of_type(bound, type_) and draw(st.booleans()):
+        day = plain(draw, bound, type_)
+        parts = (tree.Call("year", (day,)), tree.Call("month", (day,)), tree.Constant(1))
+        return tree.Call("date", parts)
+    if plainly == "float" and functors and draw(st.booleans()):
+        return tree.Call("round", (plain(draw, bound, type_), tree.Constant(pick(draw, [0, 1]))))
     operator = pick(draw, ["min", "max"] if plainly == "timestamp" else ["+", "-", "min", "max"])
     if plainly == "date" and operator in "+-":
         return tree.Call(

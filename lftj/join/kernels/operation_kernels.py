@@ -80,7 +80,7 @@ COALESCE = 19  # the left operand, the right one where that is NULL
 BIT_AND, BIT_OR, BIT_XOR, SHIFT_LEFT, SHIFT_RIGHT, SHIFT_RIGHT_UNSIGNED = 20, 21, 22, 23, 24, 25
 LOGICAL_AND, LOGICAL_OR, LOGICAL_XOR = 27, 28, 29
 AT_LEAST, AT_MOST = 30, 31  # the left operand, which fails beyond the right one
-ROUNDING, SCALED_TO_FLOAT = 32, 33  # of a decimal, with a power of ten
+ROUNDING, SCALED_TO_FLOAT, FLOOR, CEILING = 32, 33, 34, 35  # of a decimal, with a power of ten
 FLOAT_ADD, FLOAT_SUBTRACT, FLOAT_MULTIPLY, FLOAT_DIVIDE, FLOAT_REMAINDER, FLOAT_POWER = (
     40,
     41,
@@ -132,6 +132,10 @@ def integer_operation(state, operation, left, right):
         result = rounded(left, right)
     elif operation == SCALED_TO_FLOAT:
         result = float_code(exact_float(left, right))
+    elif operation == FLOOR:
+        result = left // right
+    elif operation == CEILING:
+        result = -(-left // right)
     else:
         result = bit_operation(operation, left, right)
     return result

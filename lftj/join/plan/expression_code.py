@@ -25,6 +25,14 @@ _FLOAT = {
 } | {"mirror": code.BIT_NOT}
 """Operations by operators, of results that are no floats and of floats."""
 
+_OF_DECIMALS = {
+    "to_float": code.SCALED_TO_FLOAT,
+    "to_int": code.DIVIDE,
+    "floor": code.FLOOR,
+    "ceil": code.CEILING,
+}
+"""Operations of a decimal and the power of ten of its scale."""
+
 _AS_IT_IS = frozenset(OPERATORS) - frozenset(_WHOLE)
 _OF_DAYS = frozenset(name for name, operator in OPERATORS.items() if operator.of_days)
 COMPARISONS = {
@@ -163,6 +171,5 @@ def _scaling(expression: Apply, operand: Type) -> tuple[int, int] | None:
         )
     if operand.name != "decimal":
         return None
-    return {"to_float": (10**scale, code.SCALED_TO_FLOAT), "to_int": (10**scale, code.DIVIDE)}.get(
-        expression.operator
-    )
+    operation = _OF_DECIMALS.get(expression.operator)
+    return None if operation is None else (10**scale, operation)

@@ -27,16 +27,18 @@ from lftj.functions.aggregates import AGGREGATES
 from lftj.program import arithmetic
 from lftj.program.checked import CheckedLiteral, FunctorCall
 from lftj.program.checks.inference import Inference, constant_type
-from lftj.program.checks.overloads import arithmetic_overload, rounding_overload
+from lftj.program.checks.overloads import arithmetic_overload, no_conversion, rounding_overload
 from lftj.program.normal_form import Apply, Expression, Ref, RuleVariable, Value
 from lftj.program.schema import Catalog, FunctionSignature
 from lftj.program.scope import user_name
 from lftj.program.signatures import (
     KNOWN_FUNCTORS,
+    ROUNDINGS,
     Guess,
     common_type,
     constant_hint,
     conversion_hint,
+    places_of,
     same_type,
     unknown_functor_hint,
 )
@@ -248,16 +250,31 @@ class Expressions(ABC):
             if operator is None:
                 return self.term(call.args[0], result, f" for `{name}`", span)
             return self._apply(call, operator.name, [guesses[0].type], result, span)
+        if name in ROUNDINGS:
+            return self._rounded(call, guesses[0], span)
         kind = _of_range(guesses, expected) if name == "range" else common_type(guesses)
         if (functor := functor_of(name, kind)) is not None:
             return self._functor(functor, call.args, span, name)
-        if name != "round" and not FUNCTIONS[name].conversions:
+        if not FUNCTIONS[name].conversions:
             if guesses[0] is not None and guesses[0].type == DATE:
                 call = _of_days(call)
             return self._apply(call, *arithmetic_overload(call, guesses, expected), span)
         if guesses[0] is None:
             return self.term(call.args[0], None, "", span)
-        return self._apply(call, *rounding_overload(call, guesses[0]), span)
+        raise no_conversion(name, guesses[0].type)
+
+    def _rounded(
+        self, call: tree.Call, guess: Guess | None, span: Span | None
+    ) -> Expression | None:
+        """`round`, `floor` or `ceil`: of decimals an operator, of floats a functor."""
+        if guess is None:
+            return self.term(call.args[0], None, "", span)
+        chosen = rounding_overload(call, guess)
+        places = tree.Constant(places_of(call), span=call.span)  # type: ignore[arg-type]
+        call = replace(call, args=(call.args[0], places)[: len(chosen.types)])
+        if chosen.result == FLOAT:
+            return self._functor(FUNCTIONS[call.functor].functors[0], call.args, span, call.functor)
+        return self._apply(call, *chosen, span)
 
     def _times(self, call: tree.Call, factor: int, span: Span | None) -> Expression | None:
         """A duration, as its number times how long one is."""

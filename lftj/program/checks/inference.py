@@ -20,10 +20,12 @@ from lftj.program.schema import UNKNOWN, Catalog
 from lftj.program.signatures import (
     ARITHMETIC,
     BITWISE,
+    ROUNDINGS,
     Guess,
     aggregate_type,
     common_type,
     operand_types,
+    places_of,
     result_type,
     rounded_type,
 )
@@ -100,15 +102,15 @@ class Inference:
         if (user := self._catalog.functions.get(name)) is not None:
             return Guess(user.result_type.required, True)
         guesses = [self.guess(arg) for arg in call.args]
+        if name in ROUNDINGS:
+            found = guesses[0] and rounded_type(name, guesses[0].type, places_of(call))
+            return Guess(found, True) if found else None
         known = functor_of(name, common_type(guesses))
         if known is not None and known.result is not None:
             firm = not known.many or any(guess is None or guess.firm for guess in guesses)
             return Guess(known.result, firm)
         if name in _CONVERTED:
             return Guess(_CONVERTED[name], True)
-        if name == "round" and len(guesses) == 2 and guesses[0] is not None:
-            found = rounded_type(guesses[0].type, getattr(call.args[1], "value", None))
-            return Guess(found, True) if found else None
         if name in _ALIKE:
             found = common_type(guesses)
             return (
@@ -242,9 +244,8 @@ class Inference:
             return result
         if name in ARITHMETIC and len(args) == 2:
             return self._classes.operate(name, *args)
-        if name == "round" and len(args) == 2:
-            places = getattr(call.args[1], "value", None)
-            return self._classes.operate(name, args[0], args[0], places)
+        if name in ROUNDINGS and args:
+            return self._classes.operate(name, args[0], args[0], places_of(call))
         if name in FUNCTIONS and FUNCTIONS[name].moves:
             self._classes.ask(args[0], INT)
             return self._classes.new(INT)

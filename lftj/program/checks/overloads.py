@@ -16,12 +16,13 @@ from lftj.program.signatures import (
     Guess,
     common_type,
     operand_types,
+    places_of,
     result_type,
     rounded_type,
 )
 from lftj.syntax import tree
 from lftj.syntax.functors import PREFIX
-from lftj.types import INT, UNSIGNED, Type
+from lftj.types import FLOAT, INT, UNSIGNED, Type
 
 
 class Overload(NamedTuple):
@@ -91,23 +92,26 @@ _OF_FLOATS = ("/", "^")
 
 
 def rounding_overload(call: tree.Call, guess: Guess) -> Overload:
-    """The `round` of a value of this type. Raises TypeClashError (E132), also for a conversion that
-    takes values of a few other types.
-    """
-    name, places = call.functor, getattr(call.args[-1], "value", None)
-    if name != "round":
-        kinds = [kind for kind in FUNCTIONS[name].conversions if kind != "unsigned"]
+    """The `round`, `floor` or `ceil` of a value of this type. Raises TypeClashError (E132)."""
+    name = call.functor
+    if (result := rounded_type(name, guess.type, places_of(call))) is None:
+        found = " and ".join((str(guess.type), *map(str, call.args[1:])))
         hint = (
-            f"it takes a {' or a '.join(kinds)}"
-            if name != "ord"
-            else "it gives the number of a number; compare strings with < and >"
+            "write round(x, 2): of a number, with a constant number of places"
+            if name == "round"
+            else "it takes a float or a decimal"
         )
-        raise TypeClashError(f"`{name}` does not take {guess.type}", code="E132", hint=hint)
-    if (result := rounded_type(guess.type, places)) is None:
-        message = f"`round` does not take {guess.type} and {call.args[1]}"
-        raise TypeClashError(
-            message,
-            code="E132",
-            hint="write round(x, 2): of a decimal or an int, with a number of places",
-        )
-    return Overload(name, [guess.type, INT], result)
+        raise TypeClashError(f"`{name}` does not take {found}", code="E132", hint=hint)
+    taken = guess.type if result.name == "decimal" else FLOAT
+    return Overload(name, [taken, INT] if name == "round" else [taken], result)
+
+
+def no_conversion(name: str, found: Type) -> TypeClashError:
+    """The error (E132) for a conversion of a type that it does not take."""
+    kinds = [kind for kind in FUNCTIONS[name].conversions if kind != "unsigned"]
+    hint = (
+        f"it takes a {' or a '.join(kinds)}"
+        if name != "ord"
+        else "it gives the number of a number; compare strings with < and >"
+    )
+    return TypeClashError(f"`{name}` does not take {found}", code="E132", hint=hint)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from lftj.functions.aggregates import AGGREGATES
 from lftj.program.signatures import (
+    ROUNDINGS,
     Guess,
     aggregate_type,
     common_type,
@@ -38,7 +39,7 @@ class Class:
 @dataclass(slots=True)
 class Operation:
     """`left functor right` with the classes of the operands and the result; aggregates and
-    `round` have a left operand only. `places`: of `round`.
+    `ROUNDINGS` have a left operand only. `places`: of these.
     """
 
     functor: str
@@ -168,7 +169,7 @@ def _spreads(functor: str, type: Type) -> bool:
     if functor in AGGREGATES:
         return AGGREGATES[functor].alike and type.numeric
     match functor:
-        case "round":
+        case "round" | "floor" | "ceil":
             return False
         case "+":
             return type in (FLOAT, UNSIGNED, STR) or type.name == "decimal"
@@ -181,7 +182,7 @@ def _forward(operation: Operation, left: Guess | None, right: Guess | None) -> T
     """The type of the result, by those of the operands."""
     if operation.functor in AGGREGATES:
         return aggregate_type(operation.functor, left.type) if left else None
-    if operation.functor == "round":
-        return rounded_type(left.type, operation.places) if left else None
+    if operation.functor in ROUNDINGS:
+        return rounded_type(operation.functor, left.type, operation.places) if left else None
     operands = operand_types(operation.functor, left, right)
     return None if operands is None else result_type(operation.functor, *operands)
