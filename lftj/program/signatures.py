@@ -18,6 +18,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from decimal import Decimal
 
 from lftj.functions import FUNCTIONS
@@ -75,6 +76,23 @@ def common_type(guesses: list[Guess | None]) -> Type | None:
         scale = max(each.scale or 0 for each in decimals)
         return decimal(MAX_DECIMAL_PRECISION, scale)
     return known[0].type if known else None
+
+
+def widest(guesses: Sequence[Guess | None]) -> Type | None:
+    """The decimal that both sides of a comparison are exactly, where they are decimals, or one and
+    an int, with different numbers of places; None where nothing has to become it.
+    """
+    known = [guess for guess in guesses if guess is not None]
+    if len(known) < 2 or not all(each.type.name in _EXACT for each in known):
+        return None
+    firm = [each.type.scale or 0 for each in known if each.firm]
+    places = max(each.type.scale or 0 for each in known)
+    decimals = any(each.type.name == "decimal" for each in known)
+    if not decimals or not firm or (len(firm) < 2 and firm[0] >= places):
+        return None
+    if same_type(known[0].type, known[1].type):
+        return None
+    return decimal(MAX_DECIMAL_PRECISION, places)
 
 
 # ── operators ─────────────────────────────────────────────────────────────────────────────────────
@@ -178,7 +196,13 @@ def conversion_hint(found: Type, expected: Type) -> str | None:
         return "convert it with to_number(…)"
     if found.name == expected.name == "decimal":
         places = f"one has {found.scale} decimal places, the other {expected.scale}"
-        return f"write round(…, {expected.scale}), or declare both with one scale: {places}"
+        if (found.scale or 0) < (expected.scale or 0):
+            return f"write round(…, {expected.scale}), which is exact: {places}"
+        return (
+            f"round(…, {found.scale}) of the other side is exact; an atom takes a variable of its "
+            f"own here, and x = y compares the two exactly; round(…, {expected.scale}) of this "
+            f"rounds: {places}"
+        )
     if (found.name, expected.name) == ("int", "decimal"):
         return f"convert it with round(…, {expected.scale})"
     return "declare both with one type" if found.numeric and expected.numeric else None

@@ -59,6 +59,8 @@ _ARGUMENTS = {
     "trim": (STR,), "replace": (STR,), "sqrt": (FLOAT,), "exp": (FLOAT,), "ln": (FLOAT,),
     "days": (INT,), "hours": (INT,), "minutes": (INT,), "date": (INT,),
 }  # fmt: skip
+_SCALED = ("*", "round", "floor", "ceil")
+"""Functors whose results have a scale of their own."""
 _OF_TEXTS = ("contains", "match", "starts_with", "ends_with")
 _TEMPORAL = ("date", "timestamp")
 
@@ -171,7 +173,9 @@ class _RuleKinds:
                 (one, first), (two, second) = self._term(left, scope), self._term(right, scope)
                 for slot in (first, second) if operator in _OF_TEXTS else ():
                     slot.take(STR)
-                first.join(second)
+                own = tuple(isinstance(side, tree.Call) and side.functor in _SCALED
+                    for side in (left, right))  # fmt: skip
+                self._waiting.append(partial(_compared, operator, (first, second), own))
                 return replace(literal, left=one, right=two)
             case tree.Negation(body=body):
                 return replace(literal, body=self._body(body, scope))
@@ -295,6 +299,24 @@ class _RuleKinds:
             return value.kind is not None
 
         self._waiting.append(known)
+
+
+def _compared(operator: str, sides: tuple[Slot, Slot], own: tuple[bool, ...], likely: bool) -> bool:
+    """Sides of one kind, but for ints and decimals, which are compared whatever their places.
+    `own`: of each side, whether its scale is told by what it is computed of.
+    """
+    first, second = sides
+    if first.kind is not None and second.kind is not None:
+        return True
+    known, other = first.kind or second.kind, second if first.kind else first
+    if known is None:
+        return False
+    if known.name in ("int", "decimal"):
+        more = any(kind.scale > known.scale for kind in other.soft)
+        if more or own[sides.index(other)] or (operator != "=" and not likely):
+            return False
+    first.join(second)
+    return True
 
 
 def _opened(scope: Scope, names: Iterable[str]) -> Scope:

@@ -168,6 +168,18 @@ DECIMALS = (
         FAILS, (_NINES,): 10**16 - 1}),
     Case((_PRICE,), "to_float(a)", "float", {(Decimal("0.10"),): 0.1, (_NINES,): float(_NINES)}),
 )  # fmt: skip
+_MORE = "decimal(10,4)"
+SCALES = (
+    Case((_PRICE, _MORE), "a < b", None, {(Decimal("1.00"), Decimal("1.0001")): True,
+        (Decimal("1.01"), Decimal("1.0099")): False, (Decimal("1.00"), Decimal("1.0000")): False}),
+    Case((_MORE, _PRICE), "a = b", None, {(Decimal("1.0050"), Decimal("1.01")): False,
+        (Decimal("1.0100"), Decimal("1.01")): True}),
+    Case((_PRICE,), 'a != decimal("1.005")', None, {(Decimal("1.01"),): True}),
+    Case((_PRICE, "number"), 'a >= decimal("0.9") * b', None, {(Decimal("0.90"), 1): True,
+        (Decimal("0.89"), 1): False}),
+    Case((_PRICE, "number"), "a = b", None, {(Decimal("2.00"), 2): True,
+        (Decimal("2.01"), 2): False}),
+)  # fmt: skip
 DATES = (
     Case(("date", "number"), "a + b", "date", {(DAY(2013, 1, 31), 1): DAY(2013, 2, 1),
         (DAY(9999, 12, 31), 0): DAY(9999, 12, 31), (DAY(9999, 12, 31), 1): FAILS,
@@ -326,5 +338,5 @@ CONDITIONALS = (
 )  # fmt: skip
 
 CASES = (
-    *INTS, *UNSIGNED, *FLOATS, *DECIMALS, *DATES, *STRINGS, *NEW, *RANGES, *CONDITIONALS,
+    *INTS, *UNSIGNED, *FLOATS, *DECIMALS, *SCALES, *DATES, *STRINGS, *NEW, *RANGES, *CONDITIONALS,
 )  # fmt: skip

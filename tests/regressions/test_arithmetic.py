@@ -103,3 +103,22 @@ def test_min_and_max_compare_dates_too(type_: str):
         f".decl r(x: {type_}, y: {type_}) r(min(x, y), max(x, y, {first})) :- n(x, y)."
     )
     assert workspace["r"].fetchall() == [min(workspace["n"].fetchall())]
+
+
+@pytest.mark.parametrize("body", ["x > p, x = p * q", "x = p * q, z = x, z > p"])
+def test_a_product_is_compared_with_its_places(body: str):
+    # The comparison gave the variable the places of the column.
+    workspace = lftj.connect()
+    workspace.add_rules(
+        ".decl n(p: decimal(8,2), q: decimal(8,2)) .decl r(x: decimal(18,4))\n"
+        f'n(decimal("0.50"), decimal("1.01")). n(decimal("0.50"), 1). r(x) :- n(p, q), {body}.'
+    )
+    assert workspace["r"].fetchall() == [(Decimal("0.5050"),)]
+    assert workspace.verify() == []
+
+
+def test_a_variable_that_an_equation_binds_keeps_its_places():
+    program = """.decl n(x: decimal(8,4)) .decl m(x: decimal(8,2)) .decl r(x: decimal(8,2))
+        r(z) :- n(x), z = x, !m(z)."""
+    with pytest.raises(lftj.ProgramErrors, match=r"round\(…, 4\) of the other side is exact"):
+        lftj.connect().add_rules(program)

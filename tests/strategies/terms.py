@@ -161,4 +161,6 @@ def comparison(
     )
     complex_ = computed and not draw(st.integers(0, 2))
     right = expression(draw, bound, type_, functors) if complex_ else plain(draw, bound, type_)
+    if required(type_) == COST and complex_ and draw(st.booleans()):  # of another scale
+        right = tree.Call("*", (plain(draw, bound, type_), plain(draw, bound, type_)))
     return tree.Comparison(pick(draw, operators), tree.Variable(name), right)

@@ -8,6 +8,7 @@ Every problem is reported here but unbound variables, which `safety` reports.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from lftj.errors import (
     ArityError,
@@ -39,10 +40,12 @@ from lftj.program.normal_form import Expression, Filter, Ref, RelationSchema, Va
 from lftj.program.schema import UNKNOWN, describe
 from lftj.program.scope import direct_names, negated_atom, term_aggregates
 from lftj.program.signatures import (
+    Guess,
     aggregate_type,
     common_type,
     conversion_hint,
     same_type,
+    widest,
 )
 from lftj.syntax import tree
 from lftj.syntax.functors import PREDICATES
@@ -306,6 +309,8 @@ class Elaborator(Expressions):
             self.errors.append(
                 TypeClashError(message, code="E132", span=literal.span, hint="use = or !=")
             )
+        if (wider := self._wider(literal, guesses)) is not None:
+            literal, type = wider
         where = f" beside `{literal.operator}`"
         left, right = (
             Ref(self.new_variable("_", type))
@@ -321,6 +326,24 @@ class Elaborator(Expressions):
                 self.literals.append(_FALSE)
         elif left is not None and right is not None:
             self.literals.append(Filter(literal.operator, left, right))
+
+    def _wider(
+        self, literal: tree.Comparison, guesses: list[Guess | None]
+    ) -> tuple[tree.Comparison, Type] | None:
+        """A comparison of decimals of different scales as one of the larger scale, with that type;
+        None for any other. A variable that the equation may bind stays as it is.
+        """
+        if (type := widest(guesses)) is None:
+            return None
+        sides: list[tree.Term] = []
+        for term, guess in zip((literal.left, literal.right), guesses, strict=True):
+            narrow = guess is not None and guess.firm and not same_type(guess.type, type)
+            alone = isinstance(term, tree.Variable) and term.name not in self.inference.in_atoms
+            if narrow and alone and literal.operator == "=":
+                return None
+            places = tree.Constant(type.scale or 0, span=term.span)
+            sides.append(tree.Call("round", (term, places), span=term.span) if narrow else term)
+        return replace(literal, left=sides[0], right=sides[1]), type
 
     # ── body aggregates ───────────────────────────────────────────────────────────────────────────
     def aggregate(

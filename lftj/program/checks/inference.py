@@ -17,6 +17,7 @@ from lftj.functions import FUNCTIONS, FUNCTORS, functor_of
 from lftj.functions.aggregates import AGGREGATES, EXTREMES
 from lftj.program.checks.type_classes import TypeClasses
 from lftj.program.schema import UNKNOWN, Catalog
+from lftj.program.scope import direct_names
 from lftj.program.signatures import (
     ARITHMETIC,
     BITWISE,
@@ -61,8 +62,19 @@ class Inference:
         self._classes = TypeClasses()
         self._numbers = {name: self._classes.new(type) for name, type in self.types.items()}
         self._asked_last: list[tuple[int, Type]] = []
+        self._compared: list[tuple[int, int]] = []
+        self.in_atoms = {
+            name
+            for literal in rule.body.literals
+            if isinstance(literal, tree.Atom)
+            for name in direct_names((literal,))
+        }
+        """The variables that an atom of the rule's body binds, outside of any inner body."""
         places = [place for head in rule.heads for place in self._head_places(head)]
         self._visit_body(rule.body)
+        self._classes.solve()
+        for left, right in self._compared:  # after equations, which tell the places of decimals
+            self._classes.join(left, right)
         self._classes.solve()
         self._take_types()
         for head in rule.heads:
@@ -200,8 +212,10 @@ class Inference:
                     if literal.operator in PREDICATES:
                         self._classes.ask(left, STR)
                         self._classes.ask(right, STR)
-                    else:
+                    elif literal.operator == "=":
                         self._classes.join(left, right)
+                    else:
+                        self._compared.append((left, right))
                 case tree.Negation():
                     self._visit_body(literal.body)
                 case tree.Disjunction():
