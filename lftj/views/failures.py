@@ -5,7 +5,7 @@ message.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from lftj.errors import (
@@ -16,13 +16,19 @@ from lftj.errors import (
     ValueRangeError,
     ValueTypeError,
 )
-from lftj.program.normal_form import QUESTION, AggregateTerm, FunctorRule, NormalRule
+from lftj.join.plan.variable_orders import variables_of
+from lftj.program.normal_form import QUESTION, AggregateTerm, Apply, FunctorRule, NormalRule
 from lftj.scantree.layout import TooWideError
 from lftj.types.sources import is_hidden, lineage
 
 _BRACES = (
     "what stands in braces is computed for all values that are found there: repeat inside them "
     "what leaves values out"
+)
+
+_ENDLESS = (
+    "if there is no end: around a cycle of rows the rule computes ever new values; bound them in "
+    "it, as n < 1000, or keep such cycles out"
 )
 
 
@@ -41,7 +47,11 @@ def placed_in(those: Callable[[], Iterable[NormalRule | FunctorRule]]) -> Iterat
             error.hint = f"{error.hint}; {_BRACES}" if error.hint else _BRACES
         raise
     except LimitError as error:
-        error.message += f", {_where({each.relation for each in those()})}"
+        rules = list(those())
+        error.message += f", {_where({each.relation for each in rules})}"
+        if (endless := _endless(rules)) is not None:
+            error.span = error.span or endless.span
+            error.hint = f"{error.hint}; {_ENDLESS}" if error.hint else _ENDLESS
         raise
     except TooWideError as error:
         span, where = _place(those())
@@ -59,6 +69,24 @@ def _place(rules: Iterable[NormalRule | FunctorRule]) -> tuple[Span | None, str]
     rules = list(rules)
     places = {rule.span for rule in rules}
     return places.pop() if len(places) == 1 else None, _where({rule.relation for rule in rules})
+
+
+def _endless(rules: Sequence[NormalRule | FunctorRule]) -> NormalRule | FunctorRule | None:
+    """The first of a stratum's rules that computes values of the values of its own cycle: it may
+    find ever new ones.
+    """
+    derived = {rule.relation for rule in rules}
+    for rule in rules:
+        if isinstance(rule, FunctorRule):
+            if rule.result is not None and rule.domain in derived:
+                return rule
+            continue
+        atoms = [atom.args for atom in rule.atoms if atom.relation in derived]
+        found = set[int]().union(*(variables_of(each) for args in atoms for each in args))
+        computed = [each.expression for each in rule.assignments]
+        if any(isinstance(each, Apply) and variables_of(each) & found for each in computed):
+            return rule
+    return None
 
 
 def _in_braces(rule: NormalRule | FunctorRule) -> bool:

@@ -168,3 +168,16 @@ def test_what_is_read_is_told() -> None:
     with attending(told.append):
         parse("q(x) :- " + ", ".join(["e(x, x)"] * 10_000) + ".")
     assert sum(told) > 40_000
+
+
+@pytest.mark.parametrize("head", ["max(n + 1)", "n + 1", "min(n - 1)"])
+def test_the_rule_that_finds_ever_new_values_is_shown(head: str) -> None:
+    ws = declared()
+    first = head.replace("n + 1", "0").replace("n - 1", "0")
+    ws.add_rules(f".decl far(x: number, n: number) far(x, {first}) :- e(x, 1).")
+    ws.add_rules(f"far(y, {head}) :- far(x, n), e(x, y).")
+    with ws.limits(work=10_000), pytest.raises(lftj.LimitError, match="far") as caught:
+        ws.load("e", [(1, 1), (1, 2), (2, 3), (3, 1)])
+    assert caught.value.span is not None
+    assert f"far(y, {head})" in caught.value.span.caret()
+    assert "n < 1000" in (caught.value.hint or "")
