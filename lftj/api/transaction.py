@@ -108,6 +108,7 @@ class Transaction(Writing[Draft]):
         nulls: NullPolicy = "error",
         columns: ColumnMap | None = None,
         facts: Parameters | None = None,
+        null: str | None = None,
     ) -> None:
         """Insert rows.
 
@@ -118,12 +119,13 @@ class Transaction(Writing[Draft]):
         `"error"` (MissingRowError E311); a row repeated within `data` is one row. `nulls`: what
         NULL and NaN mean, `"error"` or `"drop"` for leaving the row out. `columns={"relation
         column": "frame column"}` renames, and lets other columns be. `facts`: read the file as
-        Soufflé's facts, with these parameters of `.input` (`{}`: none). O(rows) here, O(rows · log
-        n) at commit, or here where the relation has no rows; over parts `"error"` takes a job, in
-        which the parts that hold such rows answer at once.
+        Soufflé's facts, with these parameters of `.input` (`{}`: none). `null`: the field of a file
+        of text that is NULL, such as `""` or `"NA"`; None: an empty field, and of strings `\\N`.
+        O(rows) here, O(rows · log n) at commit, or here where the relation has no rows; over parts
+        `"error"` takes a job, in which the parts that hold such rows answer at once.
         """
         self._open().insert(
-            relation, data, strict("existing", existing), read_options(nulls, columns, facts)
+            relation, data, strict("existing", existing), read_options(nulls, columns, facts, null)
         )
 
     @interrupts_as_such()
@@ -137,6 +139,7 @@ class Transaction(Writing[Draft]):
         nulls: NullPolicy = "error",
         columns: ColumnMap | None = None,
         facts: Parameters | None = None,
+        null: str | None = None,
     ) -> None:
         """Delete whole rows; `data` and the rest as for `insert`. Or, with `keys`, all rows that
         have these values in some columns: a table says by its names in which, other data are values
@@ -147,7 +150,7 @@ class Transaction(Writing[Draft]):
         E310). A row that a rule derives is not there in this sense unless it was inserted too, and
         deleting it leaves it derived.
         """
-        draft, options = self._open(), read_options(nulls, columns, facts)
+        draft, options = self._open(), read_options(nulls, columns, facts, null)
         if keys is not None:
             require_one(data)
             draft.delete_keys(
@@ -185,6 +188,7 @@ class Transaction(Writing[Draft]):
         nulls: NullPolicy = "error",
         columns: ColumnMap | None = None,
         facts: Parameters | None = None,
+        null: str | None = None,
     ) -> Synced:
         """Make a relation equal to a table: rows that are not in `data` go, those that are come;
         `data` and the rest as for `insert`. What is equal is no change, so views do work for what
@@ -196,7 +200,7 @@ class Transaction(Writing[Draft]):
         compared, and all of `data` have them: DeclarationError (E160). O(n), and O(n log n) for
         data in another order than the relation's. Not over parts: DistributedError (E400).
         """
-        options = read_options(nulls, columns, facts)
+        options = read_options(nulls, columns, facts, null)
         return self._open().sync(relation, data, by, dict(where or {}), options)
 
     @interrupts_as_such()
@@ -238,6 +242,7 @@ class Transaction(Writing[Draft]):
         nulls: NullPolicy = "error",
         columns: ColumnMap | None = None,
         facts: Parameters | None = None,
+        null: str | None = None,
     ) -> None:
         """Insert rows, each in place of the row with the same key, if any. Whole rows; of rows with
         one key the last one wins.
@@ -246,7 +251,7 @@ class Transaction(Writing[Draft]):
         E324 otherwise. Over parts the ones that hold the keys replace their rows at the commit: one
         job more for all upserts of a relation.
         """
-        self._open().upsert(relation, data, read_options(nulls, columns, facts))
+        self._open().upsert(relation, data, read_options(nulls, columns, facts, null))
 
     # ── rules ─────────────────────────────────────────────────────────────────────────────────────
     def declare(self, schema: RelationSchema, *, view: bool = False) -> None:

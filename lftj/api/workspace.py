@@ -206,12 +206,21 @@ class Workspace(Schemas, Files, History, Branching, Inspection, Reading, Uncopie
         nulls: NullPolicy = "error",
         columns: ColumnMap | None = None,
         facts: Parameters | None = None,
+        null: str | None = None,
     ) -> int:
         """Insert rows in a transaction of their own; returns how many were new. `data` and the rest
         as in `Transaction.insert`.
         """
         with self.transaction() as tx:
-            tx.insert(relation, data, existing=existing, nulls=nulls, columns=columns, facts=facts)
+            tx.insert(
+                relation,
+                data,
+                existing=existing,
+                nulls=nulls,
+                columns=columns,
+                facts=facts,
+                null=null,
+            )
         return tx.inserted(relation)
 
     def program(

@@ -45,7 +45,7 @@ def query(options: Options) -> None:
         question = Question(options.question)
         values = _values(version, question, options.values)
         found = version._read().query(question, values)  # pyright: ignore[reportPrivateUsage]
-        write(found, options.format, options.output, options.rows)
+        write(found, options.format, options.output, options.rows, options.null)
 
 
 def why(options: Options) -> None:
@@ -63,7 +63,7 @@ def why_not(options: Options) -> None:
 def log(options: Options) -> None:
     """Print the commits."""
     with _workspace(options) as workspace:
-        write(workspace.log(), options.format, options.output, options.rows)
+        write(workspace.log(), options.format, options.output, options.rows, options.null)
 
 
 def diff(options: Options) -> None:
@@ -74,7 +74,7 @@ def diff(options: Options) -> None:
         before, after = options.before, options.after
         if options.relation is not None:
             found = difference(workspace, before, after, options.relation)
-            write(found, options.format, options.output, options.rows)
+            write(found, options.format, options.output, options.rows, options.null)
             return
         if options.format is not None or options.output is not None:
             raise CommandError(

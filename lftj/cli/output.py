@@ -31,17 +31,22 @@ def at_terminal() -> bool:
 
 
 def write(
-    result: Result, format: str | None = None, output: Path | None = None, rows: int | None = None
+    result: Result,
+    format: str | None = None,
+    output: Path | None = None,
+    rows: int | None = None,
+    null: str | None = None,
 ) -> None:
     """Write a result to a file or standard output, rows in ascending order of their values.
 
     `format`: one of FORMATS, by default what the ending of the file's name says, or a table.
-    `rows` of a table: by default 40 at a terminal, and all elsewhere. Raises CommandError (E390),
+    `rows` of a table: by default 40 at a terminal, and all elsewhere. `null`: the
+    field of CSV that stands for NULL. Raises CommandError (E390),
     FrameError (E231, E232).
     """
     format = format or _format_of(output)
     if output is not None:
-        _into_file(result, format, output, rows)
+        _into_file(result, format, output, rows, null)
         return
     if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison]
         raise FrameError("standard output is closed", code="E232", hint="name a file")
@@ -50,7 +55,7 @@ def write(
             raise CommandError("Parquet is not for terminals", hint="name a file, rows.parquet")
         sys.stdout.buffer.write(_parquet(result))
     elif format == "csv" and result.columns:
-        result.write_csv(sys.stdout)
+        result.write_csv(sys.stdout, null=null)
     else:
         for line in lines(result, format, rows):
             print(line)
@@ -69,13 +74,15 @@ def _format_of(output: Path | None) -> str:
     return ending
 
 
-def _into_file(result: Result, format: str, output: Path, rows: int | None) -> None:
+def _into_file(
+    result: Result, format: str, output: Path, rows: int | None, null: str | None
+) -> None:
     """Write a file, whole or not at all."""
     with whole_write(output) as sink:
         if format == "parquet":
             sink.write(_parquet(result))
         elif format == "csv" and result.columns:
-            result.write_csv(sink)
+            result.write_csv(sink, null=null)
         else:
             for line in lines(result, format, rows, width=0):
                 sink.write(f"{line}\n".encode())

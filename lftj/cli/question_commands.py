@@ -56,6 +56,7 @@ def _add_form(parser: Parser) -> None:
         type=whole(0),
         help="so many rows of a table (default: 40 at a terminal, all elsewhere)",
     )
+    parser.add_argument("--null", metavar="TEXT", help="the field of CSV that stands for NULL")
 
 
 def _describe_query(parser: Parser) -> None:

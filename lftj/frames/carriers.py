@@ -71,6 +71,8 @@ class TextCarrier:
     rows: int
     place: Place
     facts: bool
+    null: str | None = None
+    """The field that is NULL; None: what stands for it in each type."""
 
     @property
     def width(self) -> int:
@@ -82,7 +84,7 @@ class TextCarrier:
         strings = self.columns[position]
         if self.facts and target.type.name == "int":
             strings = decimal_integers(strings)
-        return code_text(strings, target, empty_is_null=not self.facts)
+        return code_text(strings, target, empty_is_null=not self.facts, null=self.null)
 
     def part(self, first: int, end: int) -> TextCarrier:
         """See `Carrier.part`."""
@@ -91,13 +93,17 @@ class TextCarrier:
 
 
 def carry_text(
-    text: DelimitedText, width: int, names: list[Hashable] | None, *, facts: bool
+    text: DelimitedText,
+    width: int,
+    names: list[Hashable] | None,
+    *,
+    facts: bool,
+    null: str | None,
 ) -> TextCarrier:
     """The fields of a delimited file. Raises FrameError for rows of another width."""
     columns = text.columns(width)
-    return TextCarrier(
-        names, columns, len(columns[0]), Place(text.name, text.line_of, is_file=True), facts
-    )
+    place = Place(text.name, text.line_of, is_file=True)
+    return TextCarrier(names, columns, len(columns[0]), place, facts, null)
 
 
 def carry_table(source: Any) -> Carrier | None:

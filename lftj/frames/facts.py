@@ -21,7 +21,7 @@ from lftj.errors import FrameError, WrongValueError
 from lftj.frames.carriers import carry_text
 from lftj.frames.delimited import DelimitedText
 from lftj.frames.files import read_bytes
-from lftj.frames.frame import Columns, Frame, Target, with_null_codes, without_nulls
+from lftj.frames.frame import Columns, Frame, NullPolicy, Target, with_null_codes, without_nulls
 from lftj.frames.match import suggestion
 from lftj.frames.wrong_values import with_others
 from lftj.scantree.frozen import frozen
@@ -37,6 +37,7 @@ _KNOWN = (
     "rfc4180",
     "compress",
     "attributeNames",
+    "null",
     "name",
     "operation",
 )
@@ -58,6 +59,8 @@ class FactsLayout:
     compress: bool
     picked: tuple[int, ...] | None
     header: str | None = None
+    null: str | None = None
+    """The field that is NULL; None: what stands for it in each type."""
 
     @classmethod
     def of(cls, parameters: Parameters) -> FactsLayout:
@@ -90,6 +93,13 @@ class FactsLayout:
         header = parameters.get("attributeNames")
         if header is not None and set(str(header)) & _NO_DELIMITER:
             raise FrameError(f"attributeNames={header!r} is no line", code="E231")
+        null = parameters.get("null")
+        if null is not None and set(str(null)) & {*_NO_DELIMITER, *delimiter, '"'}:
+            raise FrameError(
+                f"null={null!r} cannot stand in a field",
+                code="E231",
+                hint="choose a text without delimiter, quote or line break, as NA",
+            )
         filename = parameters.get("filename")
         return cls(
             io,
@@ -100,6 +110,7 @@ class FactsLayout:
             _truth(parameters, "compress"),
             _picked(parameters.get("columns")),
             None if header is None else str(header),
+            None if null is None else str(null),
         )
 
     def path(self, relation: str, directory: str | os.PathLike[str], *, output: bool) -> Path:
@@ -132,7 +143,8 @@ def check_table_parameters(parameters: Parameters, path: Path) -> None:
     """
     FactsLayout.of(parameters)
     for name in parameters:
-        if name in ("delimiter", "headers", "columns", "rfc4180", "compress", "attributeNames"):
+        if name in ("delimiter", "headers", "columns", "rfc4180", "compress", "attributeNames",
+                    "null"):  # fmt: skip
             hint = "leave it out: columns are taken by their names"
             raise FrameError(
                 f"{name} says how text is written, and {path.name} is a table",
@@ -146,14 +158,16 @@ def read_facts(
     columns: Columns,
     parameters: Parameters,
     dictionary: Dictionary,
+    nulls: NullPolicy = "error",
 ) -> Frame:
     """The rows of a fact file (gzip or not) or of an open binary file. An empty file is an empty
     relation.
 
     A relation without columns has one line per row, `()` as it is written or any other. An
     empty field is the empty string, and no number; in an optional column of another type than str
-    it is NULL, which is `\\N` among strings. Raises FileMissingError, FrameError
-    (E231, E232), ValueTypeError, ValueRangeError, with line and column.
+    it is NULL, which is `\\N` among strings, or what the parameter `null` says. Raises
+    FileMissingError, FrameError (E231, E232), ValueTypeError, ValueRangeError, with line and
+    column.
     """
     layout = FactsLayout.of(parameters)
     name = "stdin" if hasattr(source, "read") else Path(source).name  # type: ignore[arg-type]
@@ -179,14 +193,15 @@ def read_facts(
             for n, what in ((len(positions), "field"), (len(columns), "column"))
         )
         raise FrameError(f'columns="{picked}" picks {few}, the relation has {all_}', code="E231")
-    carrier = carry_text(text, _width(text, positions, layout.picked is None), None, facts=True)
+    carrier = carry_text(text, _width(text, positions, layout.picked is None), None, facts=True,
+        null=layout.null)  # fmt: skip
     targets = [Target(column, type, dictionary, carrier.place) for column, type in columns]
     try:
         coded = [
             with_null_codes(carrier.code(position, target), carrier.place, target.name, target.type)
             for position, target in zip(positions, targets, strict=True)
         ]
-        return without_nulls(coded, columns, carrier.rows, "error", carrier.place)
+        return without_nulls(coded, columns, carrier.rows, nulls, carrier.place)
     except WrongValueError as error:
         raise with_others(error, carrier, targets, positions, True) from None
 

@@ -31,18 +31,20 @@ _ARROW = (".arrow", ".feather", ".ipc")
 FORMATS = ".csv, .tsv, .facts, .parquet, .arrow, .feather or .ipc, each also with .gz"
 
 
-def carry_file(path: Path) -> ArrowCarrier | TextCarrier:
+def carry_file(path: Path, null: str | None = None) -> ArrowCarrier | TextCarrier:
     """The content of a CSV, TSV, Parquet or Arrow file; CSV and TSV have a header and quotes as in
-    RFC 4180.
+    RFC 4180. `null`: the field of these that is NULL.
 
     Raises FileMissingError, and FrameError for an unknown ending (E231) or content that cannot be
     read (E232).
     """
+    if null is not None and file_kind(path) not in DELIMITERS:
+        raise null_in_text(path.name)
     if (versioned := versioned_table(path)) is not None:
         return ArrowCarrier(versioned.read(), Place(path.name, is_file=True))
     kind = file_kind(path)
     if kind in DELIMITERS:
-        return _carry_csv(path, DELIMITERS[kind])
+        return _carry_csv(path, DELIMITERS[kind], null)
     if kind != ".parquet" and kind not in _ARROW:
         if path.is_dir():
             hint = "name one file, or a folder of Parquet files whose own name ends in .parquet"
@@ -63,6 +65,12 @@ def carry_file(path: Path) -> ArrowCarrier | TextCarrier:
         if isinstance(reason, pa.ArrowNotImplementedError):
             hint = "it holds what Arrow does not read: write it without, or with other types"
         raise FrameError(f"{path.name} cannot be read: {reason}", code="E232", hint=hint) from None
+
+
+def null_in_text(found: str) -> FrameError:
+    """The error (E231) for a text of NULL where what is read has NULL itself."""
+    hint = "leave it out: a table has its own NULL; nulls= says what is done with it"
+    return FrameError(f"null= is for files of text, found {found}", code="E231", hint=hint)
 
 
 def is_table_file(path: Path) -> bool:
@@ -203,7 +211,7 @@ def missing(path: Path) -> FileMissingError:
     return FileMissingError(f"there is no file {path}", hint=hint)
 
 
-def _carry_csv(path: Path, delimiter: str) -> TextCarrier:
+def _carry_csv(path: Path, delimiter: str, null: str | None) -> TextCarrier:
     text = DelimitedText(
         path.name, read_bytes(path), delimiter, quoted=True, header=True, blank_lines=False
     )
@@ -218,7 +226,7 @@ def _carry_csv(path: Path, delimiter: str) -> TextCarrier:
         blank_lines=len(names) == 1,
         before=line - 1,
     )
-    return carry_text(text, len(names), names, facts=False)
+    return carry_text(text, len(names), names, facts=False, null=null)
 
 
 def _read_parquet(path: Path) -> pa.Table:

@@ -15,7 +15,7 @@ import numpy as np
 from lftj.errors import ArityError, FrameError, ValueTypeError, WrongValueError
 from lftj.frames.carriers import ArrowCarrier, carry_table
 from lftj.frames.facts import Parameters, check_table_parameters, read_facts
-from lftj.frames.files import carry_file, file_kind, is_table_file, local_path
+from lftj.frames.files import carry_file, file_kind, is_table_file, local_path, null_in_text
 from lftj.frames.frame import (
     Carrier,
     CodedColumn,
@@ -181,6 +181,7 @@ def read(
     mapping: ColumnMap | None = None,
     defaults: Sequence[tuple[str, object]] = (),
     facts: Parameters | None = None,
+    null: str | None = None,
     place: Place | None = None,
     late_from: int | None = None,
     expected: Sequence[ExpectedTexts | None] | None = None,
@@ -197,9 +198,10 @@ def read(
     lets other columns be. `nulls`: "error" raises at the first NULL or NaN, "drop" leaves such rows
     out and counts them. `facts`: read the path or open file as Soufflé's facts, with these
     parameters of `.input` (`{}`: none), whatever its ending; Parquet and Arrow files stay what they
-    are, and take none but the name. `place`: what messages call the source, where it is an Arrow
-    table or batch, or rows. `late_from`: from so many rows on columns are given late
-    (`Frame`). `expected`: codes that the strings of each column probably have.
+    are, and take none but the name. `null`: the field that is NULL in a file of text. `place`: what
+    messages call the source, where it is an Arrow table or batch, or rows. `late_from`: from so
+    many rows on columns are given late (`Frame`). `expected`: codes that the strings of each column
+    probably have.
 
     Nothing is converted but integers to wider ones and timestamps to microseconds, where exact.
     Raises FrameError, FileMissingError, ArityError, NullValueError, ValueTypeError,
@@ -213,6 +215,8 @@ def read(
         check_table_parameters(facts, source)
         facts = None
     if facts is not None or (is_path and file_kind(source) == ".facts"):
+        if null is not None:
+            facts = {**(facts or {}), "null": null}
         if mapping is not None:
             raise FrameError(
                 "a fact file has no column names, so columns= cannot pick any",
@@ -224,10 +228,16 @@ def read(
                 code="E231",
                 hint="pass a path, or leave facts= out",
             )
-        return read_facts(source, columns, facts or {}, dictionary)
+        return read_facts(source, columns, facts or {}, dictionary, nulls)
     carrier = (
-        carry_file(source) if is_path else None if type(source) is list else carry_table(source)
+        carry_file(source, null)
+        if is_path
+        else None
+        if type(source) is list
+        else carry_table(source)
     )
+    if null is not None and not is_path:
+        raise null_in_text(type(source).__name__)
     if carrier is None:
         if isinstance(source, bytes) or not isinstance(source, Iterable):
             hint = (
@@ -266,10 +276,13 @@ def names_of(source: Any) -> list[Hashable] | None:
 
 
 def read_options(
-    nulls: NullPolicy, columns: ColumnMap | None, facts: Parameters | None
+    nulls: NullPolicy,
+    columns: ColumnMap | None,
+    facts: Parameters | None,
+    null: str | None = None,
 ) -> dict[str, Any]:
     """The arguments of `read` that the options of a `load` stand for."""
-    return {"nulls": nulls, "mapping": columns, "facts": facts}
+    return {"nulls": nulls, "mapping": columns, "facts": facts, "null": null}
 
 
 def _read_carrier(

@@ -37,17 +37,21 @@ _ZONED = r":\d\d(\.\d+)?\s*(Z|[+-]\d\d(:?\d\d)?)$"
 _WORDS_FOR_NULL = {"na", "n/a", "null", "none", "nil", "\\n", "<na>"}
 
 
-def code_text(strings: pa.ChunkedArray, target: Target, *, empty_is_null: bool) -> CodedColumn:
+def code_text(
+    strings: pa.ChunkedArray, target: Target, *, empty_is_null: bool, null: str | None
+) -> CodedColumn:
     """Codes of a column of strings without NULL. `empty_is_null`: an empty field in a column of
-    another type than str is NULL; in optional ones it always is. The NULL of an optional column of
-    strings is written `\\N`.
+    another type than str is NULL; in optional ones it always is. `null`: the field that is NULL in
+    a column of any type; None: `\\N`, in an optional column of strings.
 
     Raises ValueTypeError or ValueRangeError naming row, column and text.
     """
     if target.type.name == "str":
-        if target.type.optional:
-            return code_arrow(_null_where(strings, NULL_TEXT), target)
+        if null is not None or target.type.optional:
+            return code_arrow(_null_where(strings, NULL_TEXT if null is None else null), target)
         return CodedColumn(target.dictionary.encode(strings))
+    if null is not None:
+        strings = _null_where(strings, null)
     empty_is_null |= target.type.optional
     if empty_is_null:
         strings = _null_where(strings, "")
@@ -158,5 +162,5 @@ def _error_of(text: str, type: Type, empty_is_null: bool) -> LftjError:
             pass
     hint = _HINTS.get(type.name)
     if trimmed.casefold() in _WORDS_FOR_NULL and empty_is_null:
-        hint = f"NULL is an empty field, not the word {trimmed}"
+        hint = f'NULL is an empty field, not the word {trimmed}, which null="{trimmed}" makes it'
     return ValueTypeError(f"expected {type}, found {text!r}", hint=hint)

@@ -12,6 +12,7 @@ import io
 import os
 from collections.abc import Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import BinaryIO, TextIO, cast
 
 import numpy as np
@@ -93,9 +94,10 @@ def write_delimited(
     columns: Columns,
     code_columns: Sequence[np.ndarray],
     texts: Texts,
+    null: str | None = None,
 ) -> None:
     """Write rows as CSV, or as TSV where the path ends so: a header, strings in quotes, `.gz`
-    compressed.
+    compressed. `null`: the field that stands for NULL.
 
     Raises FrameError (E231) for another ending and for rows without columns, (E232) as
     `write_facts`.
@@ -112,6 +114,8 @@ def write_delimited(
             hint="write_facts writes a line () for such a row",
         )
     parameters = {"rfc4180": "true", "headers": "true", "delimiter": DELIMITERS[kind]}
+    if null is not None:
+        parameters["null"] = null
     write_facts(destination, columns, code_columns, parameters, texts)
 
 
@@ -137,6 +141,8 @@ def format_facts(
     if not len(order):
         return header
     chosen = [codes[order] for codes in code_columns]
+    if layout.null == "" and len(columns) == 1:
+        layout = replace(layout, null='""' if layout.rfc4180 else "")
     plain = all(type.name in _PLAIN and not type.optional for _, type in columns)
     if len(order) <= _FEW and plain:
         return header + _few_lines(columns, chosen, layout, texts)
@@ -237,7 +243,9 @@ def _written(
 def _written_with_null(
     type: Type, codes: np.ndarray, name: str, layout: FactsLayout, texts: Texts, last: bool
 ) -> pa.LargeStringArray:
-    """The fields of an optional column. In quotes an empty field makes no empty line."""
+    """The fields of an optional column. In quotes an empty field makes no empty line. Raises
+    FrameError (E232) where a value is written as NULL is.
+    """
     absent = codes == NULL_CODE
     present = codes[~absent]
     fields = (
@@ -245,14 +253,18 @@ def _written_with_null(
         if len(present)
         else pa.array([], pa.large_string())
     )
-    null = NULL_TEXT
-    if type.name != "str":
+    null = layout.null
+    if null is None and type.name != "str":
         null = '""' if layout.rfc4180 else ""
-    elif pc.any(pc.is_in(fields, pa.array([null, _in_quotes(null)], pa.large_string()))).as_py():
+    elif null is None:
+        null = NULL_TEXT
+    if pc.any(pc.is_in(fields, pa.array([null, _in_quotes(null)], pa.large_string()))).as_py():
+        shown = null or '""'
+        problem = f"the text {shown} is how files write NULL, and could not be read back"
         raise FrameError(
-            f'column "{name}": the text {null} is how files write NULL, and could not be read back',
+            f'column "{name}": {problem}',
             code="E232",
-            hint="write .arrow() or a Parquet file, or declare the column str",
+            hint='say null="NA", a text that no field has, or write a Parquet file',
         )
     gaps = pa.array(np.cumsum(~absent) - 1, mask=absent)
     return pc.fill_null(fields.take(gaps), _text(null))

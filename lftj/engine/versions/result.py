@@ -192,15 +192,23 @@ class Result(ShownRows):
         return to_dataframe(self.arrow(), session)
 
     @interrupts_as_such()
-    def write_csv(self, destination: str | os.PathLike[str] | TextIO | BinaryIO) -> None:
+    def write_csv(
+        self,
+        destination: str | os.PathLike[str] | TextIO | BinaryIO,
+        *,
+        null: str | None = None,
+    ) -> None:
         """Write the rows as CSV with a header, ascending by value; `ws.load(relation, path)` reads
         them as they were. O(n log n).
 
-        A path that ends in `.tsv` gets tabs, one that ends in `.gz` is compressed. Raises
+        A path that ends in `.tsv` gets tabs, one that ends in `.gz` is compressed. `null`: the
+        field that stands for NULL, for programs that know `NA` or an empty field, which
+        `ws.load(relation, path, null=…)` reads; None: `\\N` among strings, else empty. Raises
         FrameError (E231) for another ending and for rows without columns, (E232) for a file that
-        cannot be written, which then is as it was before.
+        cannot be written, which then is as it was before, and for a value that is written as NULL.
         """
-        frames.write_delimited(destination, self._typed_columns(), self._columns(), self._texts)
+        columns = self._typed_columns()
+        frames.write_delimited(destination, columns, self._columns(), self._texts, null)
 
     @interrupts_as_such()
     def write_parquet(self, path: str | os.PathLike[str]) -> None:

@@ -158,3 +158,44 @@ def test_a_column_without_values_is_of_every_optional_type(type: str, dtype: str
     empty = pandas.Series([None, None]).astype(dtype)
     workspace.load("o", pandas.DataFrame({"i": [1, 2], "x": empty}))
     assert workspace["o"].fetchall() == [(1, None), (2, None)]
+
+
+OPTIONAL = {"id": int, "name": "str?", "n": "int?", "at": "date?"}
+
+
+@pytest.mark.parametrize("name", ["o.csv", "o.tsv.gz", "o.facts"])
+@pytest.mark.parametrize("null", ["", "NA", "-"])
+def test_null_is_written_and_read_as_it_is_said(tmp_path: Path, name: str, null: str) -> None:
+    workspace, path = lftj.connect(), tmp_path / name
+    workspace.relation("o", OPTIONAL)
+    rows = [(1, None, None, None), (2, "a", 3, None), (3, "b", None, None)]
+    workspace.load("o", rows)
+    if name == "o.facts":
+        workspace["o"].write_facts(path, {"null": null})
+        assert path.read_text() == "1\t@\t@\t@\n2\ta\t3\t@\n3\tb\t@\t@\n".replace("@", null)
+    else:
+        workspace["o"].write_csv(path, null=null)
+    workspace.relation("again", OPTIONAL)
+    workspace.load("again", path, null=null)
+    assert workspace["again"].fetchall() == rows
+    workspace.relation("whole", {**OPTIONAL, "name": str})
+    with pytest.raises(NullValueError, match='column "name"'):
+        workspace.load("whole", path, null=null)
+    workspace.load("whole", path, null=null, nulls="drop")
+    assert workspace["whole"].fetchall() == rows[1:]
+
+
+def test_a_value_that_is_written_as_null_and_a_null_elsewhere_are_refused(tmp_path: Path) -> None:
+    workspace = lftj.connect()
+    workspace.relation("o", OPTIONAL)
+    workspace.load("o", [(1, "NA", None, None), (2, "", 7, None)])
+    for null, column in (("NA", "name"), ("", "name"), ("7", "n")):
+        with pytest.raises(lftj.FrameError, match=f'column "{column}".*could not be read back'):
+            workspace["o"].write_csv(tmp_path / "o.csv", null=null)
+    for null in (",", '"', "a\nb"):
+        with pytest.raises(lftj.FrameError, match="cannot stand in a field"):
+            workspace["o"].write_csv(tmp_path / "o.csv", null=null)
+    workspace["o"].write_parquet(tmp_path / "o.parquet")
+    for source in (tmp_path / "o.parquet", [(1, None, None, None)], workspace["o"].arrow()):
+        with pytest.raises(lftj.FrameError, match="null= is for files of text"):
+            workspace.load("o", source, null="NA")

@@ -142,7 +142,7 @@ REFUSED = [
         XFER,
         "src,amt,who\n1,NA,b\n",
         "error[E210]: x.csv, line 2, column \"amt\": expected float, found 'NA'\n  help: "
-        "NULL is an empty field, not the word NA",
+        'NULL is an empty field, not the word NA, which null="NA" makes it',
     ),
     (XFER, "src,amt,who\n1,2.5\n", "error[E232]: x.csv, line 2: expected 3 columns, found 2"),
     (
