@@ -90,7 +90,7 @@ class Reading(ABC):
         self, what: object, row: object = None, *, rows: int = 3, proofs: int | None = None
     ) -> Proof | Iterator[Proof]:
         """Explain why a row is there: `ws.explain("may", ("ann", "x"))`, or with an atom
-        `ws.explain("may('ann', 'x')")`, or `ws.explain(ws["may"], 0)` for a row of a result.
+        `ws.explain('may("ann", "x")')`, or `ws.explain(ws["may"], 0)` for a row of a result.
 
         A proof of smallest height, from the row down to base facts, in the rules as written. Of an
         aggregate `rows` assignments are shown: the ones that attain a minimum or maximum, the

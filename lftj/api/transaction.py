@@ -244,8 +244,10 @@ class Transaction(Writing[Draft]):
         facts: Parameters | None = None,
         null: str | None = None,
     ) -> None:
-        """Insert rows, each in place of the row with the same key, if any. Whole rows; of rows with
-        one key the last one wins.
+        """Insert rows, each in place of the row with the same key, if any; of rows with one key the
+        last one wins. Rows are whole: nothing of the row before stays. What a row by name leaves
+        out gets its default, or NULL in an optional column. To change one column write the others
+        too: `tx.upsert("r", {**row, "price": 3})`, where `row` is the one before.
 
         Needs a relation with a key, or a function (whose arguments are its key): TransactionError
         E324 otherwise. Over parts the ones that hold the keys replace their rows at the commit: one

@@ -143,6 +143,11 @@ def _missing(
     )
     pairs = [f'"{wanted[sources.index(name)]}": "{meant[name] or "…"}"' for name in missing]
     hint = f"rename the column{plural}, or load with columns={{{', '.join(pairs)}}}"
+    if all(name in sources for name in names):  # nothing is there that could be renamed
+        hint = (
+            f"a row is whole, so give {_quoted(missing)} too; optional columns, which become NULL, "
+            "and those with a default may be left out"
+        )
     if set(missing) & set(getattr(carrier, "index_names", ())):  # which a pandas frame has
         hint = "the frame has it as its index, which is not read: pass frame.reset_index()"
     if (

@@ -50,10 +50,10 @@ def to_term(value: object) -> tree.Term:
         what = (
             f"the condition `{value!r}`" if isinstance(value, ConditionHolder) else f"`{value!r}`"
         )
-        raise ExpressionError(
-            f"{what} stands where a term is expected",
-            hint="a term is a variable, a value, arithmetic or a function of terms",
-        )
+        hint = "a term is a variable, a value, arithmetic or a function of terms"
+        if isinstance(value, ConditionHolder):
+            hint = "as a value a condition is lftj.fn.if_(condition, True, False)"
+        raise ExpressionError(f"{what} stands where a term is expected", hint=hint)
     if (
         isinstance(value, (tuple, list))
         and value

@@ -264,7 +264,7 @@ def unknown_hint(name: str, known: Iterable[str], otherwise: str, quote: str = "
     `known` names, or `otherwise`.
     """
     if name in PREDICATES:
-        return f"a condition of its own: {USAGE[name]}"
+        return f"a condition of its own: {USAGE[name]}; as a value: if({name}(…), true, false)"
     if instead := OF_SQL.get(name.casefold()):
         return instead
     near = closest(name, known)

@@ -92,7 +92,7 @@ def _called(text: str) -> tuple[str, Row] | None:
 
 
 def _no_atom(what: object) -> LftjError:
-    hint = 'name a relation and a value for each column: "may(\'ann\', 1)", or may, ("ann", 1)'
+    hint = 'name a relation and a value for each column: \'may("ann", 1)\', or may, ("ann", 1)'
     return ExplanationError(f"`{what}` is not one row of a relation", code="E362", hint=hint)
 
 

@@ -196,6 +196,8 @@ def evaluation_failure(plan: RulePlan, state: np.ndarray, context: Context) -> L
         ):
             about = plan.rule.variables[variable]
             bound = int(state[bindings + i])
-            values.append(f"{about.name} = {decode_scalar(about.type, bound, names)!r}")
+            value = decode_scalar(about.type, bound, names)
+            shown = repr(value) if isinstance(value, str) else str(value)
+            values.append(f"{about.name} = {shown}")
     where = f" with {', '.join(values)}" if values else ""
     return ValueRangeError(f"{message}{where}", code=code, span=plan.rule.span, hint=hint)

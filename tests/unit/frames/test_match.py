@@ -24,6 +24,14 @@ def test_missing_columns_without_a_guess() -> None:
     )
 
 
+def test_a_row_by_name_that_lacks_a_column() -> None:
+    assert message({"src": 1}, EDGE) == (
+        'error[E230]: row 0 has no column "dst"; it has "src"\n'
+        '  help: a row is whole, so give "dst" too; optional columns, which become NULL, and those '
+        "with a default may be left out"
+    )
+
+
 def test_extra_columns() -> None:
     assert message(pa.table({"w": [1], "src": [1], "v": [0], "dst": [2]}), EDGE) == (
         'error[E230]: the frame has columns that the relation lacks: "w", "v"\n'

@@ -54,7 +54,10 @@ def test_words_of_another_meaning_are_not_suggested(name: str, known: str):
     [
         ("variance(y)", "aggregates are"),
         ("months(7)", "aggregates are"),
-        ("match(y)", "a condition of its own"),
+        (
+            "match(y)",
+            "a condition of its own: write match(pattern, text); as a value: if(match(…), ",
+        ),
         ("strlne(y)", "did you mean `strlen`?"),
     ],
 )

@@ -209,6 +209,11 @@ def test_every_rule_can_be_written_in_python(rule: tree.Rule):
         (lambda: r(x // 2, y), ExpressionError, "cut off towards zero"),
         (lambda: r(7 // x, y), ExpressionError, "cut off towards zero"),
         (lambda: r(len(x), y), ExpressionError, r"lftj\.strlen"),
+        (
+            lambda: r(lftj.fn.is_null(x), y),
+            ExpressionError,
+            r"lftj\.fn\.if_\(condition, True, False",
+        ),
         (lambda: r(int(x), y), ExpressionError, r"lftj\.to_number"),
         (lambda: r(float(x), y), ExpressionError, r"lftj\.to_float"),
         (lambda: r(round(x), y), ExpressionError, r"lftj\.to_number"),
