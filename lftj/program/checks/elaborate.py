@@ -309,7 +309,8 @@ class Elaborator(Expressions):
             self.errors.append(
                 TypeClashError(message, code="E132", span=literal.span, hint="use = or !=")
             )
-        if (wider := self._wider(literal, guesses)) is not None:
+        decimals = "decimal" in [guess.type.name for guess in guesses if guess is not None]
+        if decimals and (wider := self._wider(literal, guesses)) is not None:
             literal, type = wider
         where = f" beside `{literal.operator}`"
         left, right = (
@@ -338,8 +339,8 @@ class Elaborator(Expressions):
         sides: list[tree.Term] = []
         for term, guess in zip((literal.left, literal.right), guesses, strict=True):
             narrow = guess is not None and guess.firm and not same_type(guess.type, type)
-            alone = isinstance(term, tree.Variable) and term.name not in self.inference.in_atoms
-            if narrow and alone and literal.operator == "=":
+            tied = narrow and literal.operator == "="
+            if tied and isinstance(term, tree.Variable) and not self.inference.binds(term.name):
                 return None
             places = tree.Constant(type.scale or 0, span=term.span)
             sides.append(tree.Call("round", (term, places), span=term.span) if narrow else term)

@@ -63,13 +63,7 @@ class Inference:
         self._numbers = {name: self._classes.new(type) for name, type in self.types.items()}
         self._asked_last: list[tuple[int, Type]] = []
         self._compared: list[tuple[int, int]] = []
-        self.in_atoms = {
-            name
-            for literal in rule.body.literals
-            if isinstance(literal, tree.Atom)
-            for name in direct_names((literal,))
-        }
-        """The variables that an atom of the rule's body binds, outside of any inner body."""
+        self._body = rule.body
         places = [place for head in rule.heads for place in self._head_places(head)]
         self._visit_body(rule.body)
         self._classes.solve()
@@ -84,6 +78,11 @@ class Inference:
         self._classes.solve()
         self._classes.take_defaults()
         self._take_types()
+
+    def binds(self, name: str) -> bool:
+        """Test for a variable that an atom of the rule's body binds, outside of any inner body."""
+        atoms = [each for each in self._body.literals if isinstance(each, tree.Atom)]
+        return name in direct_names(atoms)
 
     # ── what is known of a term ───────────────────────────────────────────────────────────────────
     def guess(self, term: tree.Term | None) -> Guess | None:
