@@ -53,6 +53,13 @@ def test_a_pipe_gets_all_rows_and_whole_strings(path: str, capsys: pytest.Captur
     assert answers(capsys, "query", path, 'may("bob")').strip().endswith("(true)")
 
 
+def test_null_is_printed_as_it_is_said(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    program = tmp_path / "p.dl"
+    program.write_text('.decl r(x: number, s: symbol?) r(1, s) :- is_null(s). r(2, "b").')
+    out = answers(capsys, "query", str(program), "r(x, s)", "--format", "csv", "--null", "NA")
+    assert out == 'x,s\n1,NA\n2,"b"\n'
+
+
 def test_rows_are_printed_for_other_programs(
     path: str, tmp_path: Path, capsys: pytest.CaptureFixture
 ) -> None:
