@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much random tests do beside Hypothesis: all that they can with `HYPOTHESIS_PROFILE=deep`, and
+"""Amounts of random tests beside Hypothesis: all that they can with `HYPOTHESIS_PROFILE=deep`, and
 without it what fits into a run of all tests.
 """
 
