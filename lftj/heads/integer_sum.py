@@ -97,15 +97,30 @@ def published_sums(totals: Totals, result: Type, name: Callable[[int], str]) -> 
     """The totals as codes of their type. ValueRangeError for the first that leaves it; `name` is
     what messages call its group.
     """
-    low, high = _INT64_MIN + result.optional, -_INT64_MIN - 1
-    if result.precision is not None:
-        high = 10**result.precision - 1
-        low = -high
-    for group in _outside(totals, low, high)[:1]:
-        exact, scale = totals.exact(group), result.scale or 0
-        shown = str(Decimal(f"{exact}e-{scale}")) if scale else f"{exact}"
-        raise outside_range(name(group), shown, str(result))
+    for group in _outside(totals, *_range(result))[:1]:
+        raise _unfit(totals.exact(group), result, name(group))
     return totals.int64()
+
+
+def checked_sums(sums: np.ndarray, result: Type, name: Callable[[int], str]) -> np.ndarray:
+    """As `published_sums`, of exact sums as int64, or as numbers of Python's."""
+    low, high = _range(result)
+    for group in np.flatnonzero((sums < low) | (sums > high))[:1].tolist():
+        raise _unfit(int(sums[group]), result, name(group))
+    return sums.astype(np.int64, copy=False)
+
+
+def _range(result: Type) -> tuple[int, int]:
+    """The least and the greatest sum of a type."""
+    if result.precision is not None:
+        return 1 - 10**result.precision, 10**result.precision - 1
+    return _INT64_MIN + result.optional, -_INT64_MIN - 1
+
+
+def _unfit(exact: int, result: Type, group: str) -> ValueRangeError:
+    scale = result.scale or 0
+    shown = str(Decimal(f"{exact}e-{scale}")) if scale else f"{exact}"
+    return outside_range(group, shown, str(result))
 
 
 def integer_results(

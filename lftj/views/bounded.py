@@ -18,7 +18,7 @@ import numpy as np
 
 from lftj.functions.aggregates import COUNTS
 from lftj.heads.aggregate_shape import CallShape
-from lftj.heads.integer_sum import Totals, integer_results
+from lftj.heads.integer_sum import checked_sums
 from lftj.heads.values import group_name
 from lftj.join.context import Context
 from lftj.maintenance.inputs.versions import Versions
@@ -46,7 +46,6 @@ BELOW = ("<", "<=")
 """Bounds that have the least rows on their side."""
 _BEHIND = ("<=", ">")
 """Bounds whose range begins or ends behind the rows of the asked value, not before these."""
-_INT64_MAX = 2**63 - 1
 
 
 @frozen(slots=True)
@@ -357,27 +356,22 @@ class Bounded:
         wanted: Columns,
         context: Context,
     ) -> np.ndarray:
-        """Codes of sums, where rows are `here`: NULL but where there are `some` values."""
+        """Codes of sums, where rows are `here`: NULL but where there are `some` values.
+        ValueRangeError for one that leaves its type.
+        """
         if self._counts_values:
             return totals.astype(np.int64)
-        found = self._checked(totals, some, wanted, context)
-        return np.where(here & ~some, NULL_CODE, found) if self._may_be_null else found
-
-    def _checked(
-        self, totals: np.ndarray, here: np.ndarray, wanted: Columns, context: Context
-    ) -> np.ndarray:
-        """Codes of sums, where there are some. ValueRangeError for one that leaves its type."""
-        some = np.flatnonzero(here)
-        exact = totals[some]
-        parts = Totals(*(part.astype(np.int64) for part in (exact >> 63, exact & _INT64_MAX)))
+        numbers = np.flatnonzero(some)
 
         def name(number: int) -> str:
-            row = slice(int(some[number]), int(some[number]) + 1)
+            row = slice(int(numbers[number]), int(numbers[number]) + 1)
             codes = [column[row] for column in wanted]
             return group_name(codes, self.types, context.resources.dictionary)
 
-        found = np.zeros(len(totals), np.int64)
-        found[some] = integer_results(parts, self.call, np.ones_like(parts.low), name)
+        if len(numbers) == len(totals):
+            return checked_sums(totals, self.call.result, name)
+        found = np.where(here & ~some, NULL_CODE, 0)
+        found[numbers] = checked_sums(totals[numbers], self.call.result, name)
         return found
 
     def _head_rows(self, parts: Sequence[tuple[Columns, np.ndarray, np.ndarray]]) -> Columns:

@@ -70,6 +70,7 @@ class _Lane(NamedTuple):
     span: tuple[int, int]
     buffers: Buffers
     absent: np.ndarray
+    keys: list[Computation]
     computations: list[Computation]
     found: Gathering
 
@@ -109,7 +110,9 @@ class StarEvaluation:
             raise UnfitError
         self._wanted = self._wanted_after()
         self._facts = relations[star.facts.relation]
-        self._read = star.facts.columns(self._wanted[0])
+        made = dict.fromkeys(variable for each in star.keys for variable in reads(each))
+        self._given = tuple(dict.fromkeys([*self._wanted[0], *made]))
+        self._read = star.facts.columns(self._given)
 
     def _wanted_after(self) -> list[tuple[int, ...]]:
         """The variables that are asked for from each look-up on, and behind the last one."""
@@ -158,16 +161,16 @@ class StarEvaluation:
     def _lane(self, bounds: list[Bounds] | None, span: tuple[int, int], held: Held) -> _Lane:
         first, last = span
         block = min(self._context.tuning.block_rows, last - first)
-        computations = [
-            Computation(computed, self._rule, self._context, last - first)
-            for computed in self._star.computed
-        ]
+        keys, computations = (
+            [Computation(each, self._rule, self._context, last - first) for each in some]
+            for some in (self._star.keys, self._star.computed)
+        )
         found = (
             self._make(held)
             if self._make is not None
             else gathering(self._needed, bounds, last - first, count=self._count, held=held)
         )
-        return _Lane(span, Buffers.of(block), np.empty(block, np.int64), computations, found)
+        return _Lane(span, Buffers.of(block), np.empty(block, np.int64), keys, computations, found)
 
     def _look_up(self, lane: _Lane, spend: Callable[[int], None]) -> None:
         """Look up the partners of the facts of one span; on any thread."""
@@ -176,7 +179,8 @@ class StarEvaluation:
         ):
             columns = dict(zip(self._read, block, strict=False))
             lane.found.add(*self._found_by(lane, columns, block.shape[1]))
-            spend(block.shape[1] * (1 + len(self._dimensions) + len(lane.computations)))
+            steps = 1 + len(self._dimensions) + len(lane.keys) + len(lane.computations)
+            spend(block.shape[1] * steps)
 
     @cached_property
     def _bounds(self) -> list[Bounds] | None:
@@ -212,11 +216,16 @@ class StarEvaluation:
         facts, times = self._star.facts, None
         found = {
             variable: columns[facts.place[variable]]
-            for variable in self._wanted[0]
+            for variable in self._given
             if variable in facts.place
         }
         if facts.tests:
             found, rows, _ = _where(passing(facts.tests, columns, self._context), found, None)
+        for key in lane.keys:
+            if (values := key.run(found, rows)) is None:
+                raise UnfitError
+            assert key.target is not None
+            found[key.target] = values
         for dimension, wanted in zip(self._dimensions, self._wanted[1:], strict=True):
             found, rows, times = self._looked_up(lane, dimension, wanted, found, rows, times)
         if self._star.tests:

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from lftj.join.access.atom_read import AtomRead, CodeTest
 from lftj.join.access.computed_columns import Computed, computations, reads
 from lftj.join.plan.cardinality import Statistics, seems_key
-from lftj.program.normal_form import NormalRule, Value
+from lftj.program.normal_form import Assignment, Filter, NormalRule, Ref, Value
 from lftj.scantree.frozen import frozen
 from lftj.storage.relation import RelationVersion
 
@@ -50,7 +50,7 @@ class Lookup(NamedTuple):
 @frozen
 class Star:
     """`facts`, the look-ups for each of their rows, the comparisons between atoms that remain, and
-    what is to be computed then.
+    what is to be computed then. `keys`: what is computed of the facts before, to be looked up by.
 
     `cost`: what all of it takes, in rows; `guessed`: those in vain where a look-up that is not by a
     declared key finds several rows.
@@ -60,6 +60,7 @@ class Star:
     lookups: tuple[Lookup, ...]
     tests: tuple[CodeTest, ...]
     computed: tuple[Computed, ...]
+    keys: tuple[Assignment, ...] = ()
     cost: float = 0.0
     guessed: float = 0.0
 
@@ -136,8 +137,9 @@ class _Search:
         where not all atoms can be looked up.
         """
         facts = self.reads[root]
+        keys = self._keys(facts)
         bound, left = (
-            set(facts.place),
+            {*facts.place, *(each.variable for each in keys)},
             [number for number in range(len(self.reads)) if number != root],
         )
         lookups: list[Lookup] = []
@@ -161,8 +163,19 @@ class _Search:
             for lookup in lookups
             if lookup.takes and not self._declared(lookup.read, lookup.key)
         )
-        cost = rows * (1.0 + len(lookups) + len(computed)) + _MADE * others
-        return Star(facts, tuple(lookups), between, computed, cost, _MADE * guessed)
+        left_over = tuple([each for each in computed if not _is_made(each, keys)])
+        cost = rows * (1.0 + len(lookups) + len(keys) + len(left_over)) + _MADE * others
+        return Star(facts, tuple(lookups), between, left_over, keys, cost, _MADE * guessed)
+
+    def _keys(self, facts: AtomRead) -> tuple[Assignment, ...]:
+        """Computations of the facts alone, of variables that other atoms have."""
+        sought = {variable for read in self.reads for variable in read.place} - facts.place.keys()
+        made = [
+            each
+            for each in self._rule.assignments
+            if each.variable in sought and reads(each) <= facts.place.keys()
+        ]
+        return tuple({each.variable: each for each in reversed(made)}.values())
 
     def _count(self, read: AtomRead) -> int:
         return self._relations[read.relation].count
@@ -216,6 +229,13 @@ class _Search:
                     1.0, theirs[lookup.read.place[variable]] / max(1.0, mine[facts.place[variable]])
                 )
         return share
+
+
+def _is_made(computed: Computed, keys: tuple[Assignment, ...]) -> bool:
+    """Test for the computation of a key, or the comparison that it is where an atom has it too."""
+    return any(
+        computed in (each, Filter("=", Ref(each.variable), each.expression)) for each in keys
+    )
 
 
 def _columns(read: AtomRead, key: tuple[int, ...]) -> set[int]:

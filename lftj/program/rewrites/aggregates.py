@@ -6,7 +6,7 @@ body around has in common with them.
 from __future__ import annotations
 
 import decimal
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from lftj.functions.aggregates import AGGREGATES, COUNTS
@@ -58,7 +58,7 @@ def aggregates(program: RuleProgram) -> RuleProgram:
     head = (*refs(group), counting(term, program.variables))
     definition = Definition(head, waiting=(Body(body),), single=True, aggregate=literal)
     name = draft.define("not" if literal.negation else literal.function, definition)
-    draft.replace_literal(current, _reading(name, literal, current, asked))
+    draft.replace_literal(current, _reading(name, literal, current, asked, program.variables))
     return draft
 
 
@@ -71,7 +71,11 @@ def counting(term: HeadTerm, variables: Sequence[RuleVariable]) -> HeadTerm:
 
 
 def _reading(
-    name: str, literal: CheckedAggregate, current: Current, asked: CheckedAtom | None
+    name: str,
+    literal: CheckedAggregate,
+    current: Current,
+    asked: CheckedAtom | None,
+    variables: Sequence[RuleVariable],
 ) -> list[Literals]:
     """The alternatives that read the hidden aggregate. Nothing is known of a value before it is
     `asked` for, so a group without assignments must be.
@@ -79,7 +83,7 @@ def _reading(
     group = shared(literal)
     found: Literals = (CheckedAtom(name, (*refs(group), Ref(literal.result))),)
     nothing = AGGREGATES[literal.function].of_nothing
-    if nothing is None:
+    if nothing is None or (asked is None and _has_rows(literal, current, variables)):
         return [found]
     empty: list[CheckedLiteral] = [
         Filter("=", Ref(literal.result), _of_nothing(nothing, literal.type)),
@@ -94,6 +98,43 @@ def _reading(
     said = [] if bound else equations_of({*group, literal.result}, current.conjunct)
     branches = (Block((*found, *said)), Block((*empty, *said)))
     return [(CheckedDisjunction(branches),)]
+
+
+def _has_rows(
+    literal: CheckedAggregate, current: Current, variables: Sequence[RuleVariable]
+) -> bool:
+    """Test for groups that have an assignment wherever the body around holds: a row of this is
+    within its own bound, as in `s(g, t, _), n = sum x : { s(g, u, x), u <= t }`.
+    """
+    atoms = [each for each in literal.block.literals if isinstance(each, CheckedAtom)]
+    tests = [each for each in literal.block.literals if isinstance(each, Filter)]
+    if len(atoms) != 1 or len(tests) + 1 != len(literal.block.literals):
+        return False
+    (inside,), local = atoms, literal.block.local
+    if not all(isinstance(arg, Ref) for arg in literal.args):
+        return False
+    for atom in current.conjunct.positive:
+        if not isinstance(atom, CheckedAtom) or atom.relation != inside.relation:
+            continue
+        taken: dict[object, object] = {}
+        for arg, here in zip(inside.args, atom.args, strict=True):
+            free = isinstance(arg, Ref) and arg.variable in local
+            taken.setdefault(arg, here if free else arg)
+        if all(
+            taken[arg] == here for arg, here in zip(inside.args, atom.args, strict=True)
+        ) and all(_is_reflexive(test, taken, variables) for test in tests):
+            return True
+    return False
+
+
+def _is_reflexive(
+    test: Filter, taken: Mapping[object, object], variables: Sequence[RuleVariable]
+) -> bool:
+    """Test for a comparison that any value that is `taken` fulfils with itself; NULL does not."""
+    left, right = (taken.get(side, side) for side in (test.left, test.right))
+    if test.operator not in ("<=", ">=") or not isinstance(left, Ref) or left != right:
+        return False
+    return not variables[left.variable].type.optional
 
 
 def _of_nothing(number: int, type: Type) -> Value:

@@ -40,6 +40,7 @@ from lftj.program.rewrites.conjunctive_rules import conjunctive_rules
 from lftj.program.rewrites.decided import decided
 from lftj.program.rewrites.disjunctions import alternatives, united
 from lftj.program.rewrites.functor_calls import functor_calls
+from lftj.program.rewrites.implied_atoms import implied_atoms
 from lftj.program.rewrites.independent_parts import independent_parts
 from lftj.program.rewrites.limits import limited
 from lftj.program.rewrites.listing import listing, shown_names
@@ -215,6 +216,12 @@ PASSES = (
         max_as_min,
         "a search ends at the first row of a group, so the greatest below a bound comes first",
         "Veldhuizen, Leapfrog Triejoin, 2014",
+    ),
+    Pass(
+        "implied atoms",
+        implied_atoms,
+        "a group is there because a row asks for it: the row need not be looked for again",
+        "Chandra and Merlin, Optimal Implementation of Conjunctive Queries, 1977",
     ),
     Pass(
         "independent parts",

@@ -45,7 +45,7 @@ more places than facts.
 @constants(shared_work, _STAR_SPAN=15)
 @constants(gathering, _SUMMED_ROWS=1)
 def test_looking_up_finds_what_a_search_finds(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = negated = counted = computed = 0
+    found = negated = counted = computed = keyed = 0
     kinds: Counter[str] = Counter()
     gathered = star_join.gathering
     monkeypatch.setattr(
@@ -84,11 +84,13 @@ def test_looking_up_finds_what_a_search_finds(monkeypatch: pytest.MonkeyPatch) -
         found += bool(expected)
         negated += bool(expected and rule.negated)
         computed += bool(expected and rule.assignments)
+        keyed += bool(expected and lookups._stars[0].keys)
         counted += any(times > 1 for times in rows[1].tolist())
     assert found > 100
     assert negated > 20
     assert counted > 20
     assert computed > 20
+    assert keyed > 5
     assert min(kinds[kind] for kind in ("Number", "Listed", "Totals")) > enough(40, 100)
 
 

@@ -33,6 +33,7 @@ FIRES = {
     "functors": 'hs(t) :- s(_, u), t = cat(u, "x").',
     "computed keys": "h2(x, y) :- a(x, u), e(y, v), u band 3 = v band 3.",
     "max as min": "h2(x, n) :- b(x), n = max y : { a(_, y), y <= x }.",
+    "implied atoms": "h2(x, n) :- a(x, _), n = count : { a(_, y), y <= x }.",
     "independent parts": "h1(x) :- b(x), a(y, z), e(z, y).",
     "nearest rows": "hs(t) :- e(_, y), t = last(v, u) : { s(u, v), u < y }.",
     "bounded parts": "h1(t) :- e(t, _), n = count : { a(u, y), y > 3, u < t }, n < 5.",
@@ -144,6 +145,27 @@ GOLDEN = {
         h2(x, f) :- a(x, d), e(x, f), rule1#not1(x, d, _1), f = mirror(_1), f <= d.
         rule1#not1(x, d, min(_1)) :- rule1#in1(x, _1), a(x, d), _1 >= mirror(d).
         rule1#in1(x, _1) :- e(x, g), _1 = mirror(g).
+        implied atoms
+        h2(x, f) :- e(x, f), rule1#not1(x, d, _1), f = mirror(_1), f <= d.
+        rule1#not1(x, d, min(_1)) :- rule1#in1(x, _1), a(x, d), _1 >= mirror(d).
+        rule1#in1(x, _1) :- e(x, g), _1 = mirror(g).
+        """,
+    ),
+    "a running sum": (
+        "h2(x, n) :- a(x, y), n = sum z : { a(u, z), u <= x }.",
+        """
+        aggregates
+        h2(x, n) :- a(x, y), rule1#sum1(x, _1), n = _1.
+        rule1#in1(x) :- a(x, y).
+        rule1#sum1(x, sum(z)) :- rule1#in1(x), a(u, z), u <= x.
+        implied atoms
+        h2(x, n) :- rule1#sum1(x, _1), n = _1.
+        rule1#in1(x) :- a(x, y).
+        rule1#sum1(x, sum(z)) :- rule1#in1(x), a(u, z), u <= x.
+        conjunctive rules
+        h2(x, n) :- rule1#sum1(x, n).
+        rule1#in1(x) :- a(x, y).
+        rule1#sum1(x, sum(z)) :- rule1#in1(x), a(u, z), u <= x.
         """,
     ),
     "a choice over computed values": (
