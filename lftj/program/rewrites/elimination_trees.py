@@ -117,7 +117,10 @@ def eliminated(problem: Problem) -> Part | None:
     O(variables²) in bodies whose atoms share few variables each.
     """
     trees = _Trees(problem)
-    found = [trees.without_small(trees.greedy(score)) for score in (_steps, _rows, _growth)]
+    every = reduce(or_, (each.profile.variables for each in problem.atoms), 0)
+    several = (every & ~problem.held).bit_count() > 1  # else there is no order to choose
+    scores = (_steps, _rows, _growth) if several else (_steps,)
+    found = [trees.without_small(trees.greedy(score)) for score in scores]
     best = min(found, key=trees.cost)
     return best if best.parts and trees.pays(best) else None
 
