@@ -24,6 +24,7 @@ from bench.registry import NAMES, run
 STUDIES = {
     "campaign": "commits on Spark while everything goes wrong",
     "ablation": "what gates lose without strategies",
+    "cost": "what bodies take beside what was expected",
     "code_lines": "how large each room is",
     "histories": "what kinds of change cost",
     "journey": "how far small work goes",

@@ -30,6 +30,10 @@ _NONE_WAITING: Waiting = {}  # one for all, never changed
 # inserts into so many times as many rows are merged with them in less time than put in page by page
 _DENSE = 3
 _PAIRS = 256  # of rows, from which the values of the first column are estimated
+_DIFFERING = 16
+"""Pairs that differ, from which on they tell how many do."""
+_FURTHER = 16
+"""Times as far apart the rows of a pair are where fewer differ."""
 
 
 class RelationVersion(Making):
@@ -117,15 +121,22 @@ class RelationVersion(Making):
 
     def leading_values(self) -> tuple[float, float] | None:
         """The number of distinct values in the first column, as told by how often it differs
-        between a row and the next, and what it hardly exceeds; None: not known.
+        between a row and the next, or one further behind where these hardly differ, and what it
+        hardly exceeds; None: not known.
 
-        O(log n): some hundred pairs of rows are looked at.
+        O(log n): some hundred pairs of rows are looked at, for each of a few distances.
         """
         if self.count <= _PAIRS:
             return None
-        here, behind = self.identity.sample(_PAIRS)[0], self.identity.sample(_PAIRS, behind=1)[0]
-        differ = max(1, np.count_nonzero(here != behind))
-        return self.count * (differ / _PAIRS), self.count * min(
+        here, apart, differ = self.identity.sample(_PAIRS)[0], 1, 0
+        while True:
+            behind = self.identity.sample(_PAIRS, behind=apart)[0]
+            differ = np.count_nonzero(here != behind)
+            if differ >= _DIFFERING or apart * _FURTHER * _PAIRS > self.count:
+                break
+            apart *= _FURTHER
+        rows = self.count / apart
+        return rows * (max(1, differ) / _PAIRS), rows * min(
             1.0, (differ + 2 * (differ + 1) ** 0.5) / _PAIRS
         )
 

@@ -16,10 +16,12 @@ from operator import or_
 from types import MappingProxyType
 
 from lftj.join.plan.cardinality import RelationStatistics
+from lftj.join.plan.prices import BESIDE, PLACE, WORD, wait
 from lftj.join.plan.variable_orders import bits
 from lftj.program.normal_form import Ref, Value
 from lftj.scantree.frozen import record
 from lftj.storage.relation import Order
+from lftj.types import code_of
 
 _UNKNOWN: Mapping[int, float] = MappingProxyType({})
 
@@ -34,8 +36,10 @@ NO_SKEW: Skew = MappingProxyType({})
 
 @record(slots=True)
 class AtomStatistics:
-    """`columns`: variable → its columns; `constants`: the columns that hold one; `key_orders`:
-    those that exist, preferred ones first.
+    """`columns`: variable → its columns; `constants`: the columns that hold one; `rows`: about how
+    many have all of these; `agreeing`: for each variable in several columns, about the share of
+    them in which these agree; `size`: bytes of the relation in one key order; `key_orders`: those
+    that exist, preferred ones first.
 
     Columns ascend. It does not change, but is made too often to be frozen.
     """
@@ -44,7 +48,10 @@ class AtomStatistics:
     statistics: RelationStatistics
     columns: dict[int, Order]
     constants: Order
+    rows: float
+    agreeing: dict[int, float]
     arity: int
+    size: float
     key_orders: tuple[Order, ...]
 
     @staticmethod
@@ -57,13 +64,35 @@ class AtomStatistics:
         """An atom over a relation with these statistics."""
         columns: dict[int, Order] = {}
         constants: Order = ()
+        agreeing: dict[int, float] = {}
+        rows, sample = float(statistics.rows), statistics.sample
         for column, argument in enumerate(args):
-            if isinstance(argument, Ref):
-                columns[argument.variable] = (*columns.get(argument.variable, ()), column)
-            else:
+            share = None
+            if isinstance(argument, Value):
                 constants = (*constants, column)
+                if sample is not None and argument.type.name != "str":
+                    share = sample.having(column, code_of(argument.type, argument.value))
+                known = 1.0 / max(1.0, statistics.distinct[column]) if share is None else share
+                rows = min(rows, max(1.0, rows * known))
+                continue
+            variable = argument.variable
+            if variable in columns:
+                if sample is not None:
+                    share = sample.agreeing(columns[variable][0], column)
+                if share is None:
+                    share = 1.0 / max(1.0, statistics.distinct[column])
+                agreeing[variable] = agreeing.get(variable, 1.0) * share
+            columns[variable] = (*columns.get(variable, ()), column)
         return AtomStatistics(
-            relation, statistics, columns, constants, len(args), tuple(key_orders)
+            relation,
+            statistics,
+            columns,
+            constants,
+            rows,
+            agreeing,
+            len(args),
+            float(WORD * len(args) * statistics.rows),
+            tuple(key_orders),
         )
 
     def variables_along(self, order: Order) -> list[int]:
@@ -74,6 +103,41 @@ class AtomStatistics:
     def values(self, variable: int) -> float:
         """Distinct values of a variable in the column that has most."""
         return max([self.statistics.distinct[column] for column in self.columns[variable]])
+
+    def combinations(self, variables: int) -> float:
+        """Distinct values of some of its variables, as bits, together, in rows with its
+        constants.
+        """
+        product, rows = 1.0, self.rows
+        for variable, its in self.columns.items():
+            if variables >> variable & 1:
+                product *= min([self.statistics.distinct[column] for column in its])
+                rows *= self.agreeing.get(variable, 1.0)
+        return min(product, rows)
+
+    def looked_at(self, variable: int, bound: int) -> float:
+        """Values of a variable in several columns that a search looks at behind the bound ones, as
+        bits: those of its first column, which need not agree with the others.
+        """
+        before = self.combinations(bound)
+        return min(
+            self.statistics.distinct[self.columns[variable][0]],
+            self.rows / max(1.0, before) if bound else self.rows,
+        )
+
+    def waits(self, variable: int, visits: float, before: float, places: float) -> float:
+        """Time, in kernel steps, that so many visits to values of a variable wait for memory behind
+        one of the `before` bindings of its other variables.
+
+        `places`: where something is bound that it does not have, the bindings of these with the
+        variable. Then the search comes back to its rows: that is a jump to one of these places. The
+        values then ascend, and lie side by side unless few of them are visited.
+        """
+        jumps = 1.0 if places else 0.0
+        if visits > 1.0 and WORD * self.arity * self.rows > BESIDE * self.arity * visits * before:
+            jumps += visits - 1.0
+        size = min(self.size, PLACE * places) if places else self.size
+        return jumps and jumps * len(self.columns[variable]) * wait(size)
 
     def frequent(self, variable: int) -> Mapping[int, float]:
         """The codes that many rows have in a variable's first column, and their shares of the rows,

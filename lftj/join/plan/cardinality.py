@@ -45,15 +45,16 @@ _STALE_STATISTICS = 1.5
 
 
 class Sample:
-    """Values of each column in ascending order, of which some facts are looked for only when a plan
-    asks.
+    """Rows, and the values of each column in ascending order, of which some facts are looked for
+    only when a plan asks.
 
     `pairs`: how many pairs of a column's values are equal.
     """
 
-    __slots__ = ("_frequent", "_ordered", "_pairs")
+    __slots__ = ("_frequent", "_ordered", "_pairs", "_rows")
 
-    def __init__(self, ordered: np.ndarray, pairs: Sequence[int]):
+    def __init__(self, rows: np.ndarray, ordered: np.ndarray, pairs: Sequence[int]):
+        self._rows = rows
         self._ordered = ordered
         self._pairs = pairs
         self._frequent: dict[int, Mapping[int, float]] = {}
@@ -68,6 +69,22 @@ class Sample:
                 self._found_often(column) if 2 * self._pairs[column] >= often * (often - 1) else {}
             )
         return found
+
+    def agreeing(self, column: int, other: int) -> float | None:
+        """Share of the rows that have one value in two columns; None where these are too few to
+        tell. O(sample).
+        """
+        return self._share(self._rows[column] == self._rows[other])
+
+    def having(self, column: int, code: int) -> float | None:
+        """Share of the rows with a code in a column; None where these are too few to tell.
+        O(sample).
+        """
+        return self._share(self._rows[column] == code)
+
+    def _share(self, rows: np.ndarray) -> float | None:
+        found = int(np.count_nonzero(rows))
+        return found / len(rows) if found >= _FREQUENT_TIMES else None
 
     def spread(self, column: int) -> Sequence[int]:
         """Codes at equal distances in the ascending order, the least and the greatest among them.
@@ -115,8 +132,8 @@ def estimate(relation: RelationVersion, tuning: Tuning = DEFAULT) -> RelationSta
     How often the first column repeats is known from rows side by side: a sample at equal distances
     may have each value once.
     """
-    sample = np.array(relation.sample(tuning.sampled_rows), np.int64)
-    sample.sort(axis=1)
+    rows = np.array(relation.sample(tuning.sampled_rows), np.int64)
+    sample = np.sort(rows, axis=1)
     counts = np.empty((len(sample), 3), np.int64)
     count_values(sample, counts)
     distinct = [
@@ -136,15 +153,18 @@ def estimate(relation: RelationVersion, tuning: Tuning = DEFAULT) -> RelationSta
         relation.count,
         tuple(distinct),
         tuple(crowds),
-        Sample(sample, counts[:, 2].tolist()),
+        Sample(rows, sample, counts[:, 2].tolist()),
     )
 
 
 def _distinct(values: int, once: int, rows: int, sampled: int) -> float:
-    """The guaranteed-error estimator of Charikar et al. (PODS 2000): values seen once stand for
-    √(n/s) others each.
+    """Chao's estimator [1984]: the more of the sampled values come again, the fewer there are that
+    were not seen. All values that come again count as if they came twice: a few that many rows have
+    do not tell of the others.
     """
-    return float(min(rows, (rows / sampled) ** 0.5 * once + values - once)) if sampled else 0.0
+    if sampled >= rows:
+        return float(values)
+    return float(min(rows, values + once * (once - 1) / (2 * (values - once + 1))))
 
 
 def _crowd(pairs: int, rows: int, sampled: int) -> float:

@@ -22,6 +22,7 @@ from lftj.join.plan.cardinality import RelationStatistics
 from lftj.join.plan.comparison_bounds import ComparisonShares, nothing_known
 from lftj.join.plan.index_upkeep import Upkeep
 from lftj.join.plan.kept_keys import MOST_COUNTED, KeptKeys
+from lftj.join.plan.prices import WAITS
 from lftj.join.plan.variable_orders import bits, numbers, variables_of
 from lftj.program.normal_form import NormalRule
 from lftj.storage.relation import Order, RelationVersion
@@ -86,12 +87,14 @@ class Begun(NamedTuple):
 
 class _Level(NamedTuple):
     """Per binding before a level: values of the atom that has fewest, between the bounds that
-    comparisons set, how many atoms take part, and bindings kept.
+    comparisons set, how many atoms take part, bindings kept, and kernel steps in the time that is
+    spent waiting for memory.
     """
 
     fewest: float
     atoms: int
     kept: float
+    waits: float = 0.0
 
 
 class _Needed(NamedTuple):
@@ -147,6 +150,8 @@ class OrderCosts:
             (number, 1 << variable): rows for (number, variable), rows in crowds.items()
         }
         self._variables = [bits(atom.columns) for atom in self.atoms]
+        self._agreeing = [atom for atom in self.atoms if atom.agreeing]
+        self._large = [atom for atom in self.atoms if atom.size > WAITS[0][0]]
         self._skew: Skew = skew_of(self.atoms, self._at, _CROWDED) if informed else NO_SKEW
         self._skewed: dict[int, int] = {}  # by atom, the variables that make a difference to it
         for (number, _), drawn in self._skew.items():
@@ -214,13 +219,13 @@ class OrderCosts:
         """An order with one more variable."""
         look()
         order, bindings, cost, sizes, building, bound, ready, searched = begun
-        fewest, atoms, share = self.level(bound, variable)
+        fewest, atoms, share, waits = self.level(bound, variable)
         kept = min(share * bindings, _MOST)
         bound |= 1 << variable
         for other in self._computed_from[variable]:
             if self.ready(other, bound):
                 ready |= 1 << other
-        cost += searched * fewest * atoms
+        cost += searched * (fewest * atoms + waits)
         searched *= share
         different = inf
         if self._keys is not None:
@@ -254,6 +259,8 @@ class OrderCosts:
     def level(self, bound: int, variable: int) -> _Level:
         """Cost of a variable's level behind the bound ones."""
         known, key = self._levels[variable], bound & self._looked_at[variable]
+        if key != bound:
+            key |= 1 << self.every  # some other variable
         if (found := known.get(key)) is None:
             found = known[key] = self._level(key, variable)
         return found
@@ -275,23 +282,40 @@ class OrderCosts:
             )
         else:
             kept = most * prod([min(1.0, fanout / most) for fanout in fanouts])
-        for number in at:
-            atom = self.atoms[number]
-            for again in atom.columns[variable][1:]:  # r(v, v) has a share of the rows of r
-                kept /= max(1.0, atom.statistics.distinct[again])
-        passing = self._comparisons.of(bound, variable)
-        return _Level(min(fanouts) * passing.looked_at, len(fanouts), kept * passing.kept)
+        passing, waits = self._comparisons.of(bound, variable), 0.0
+        looked_at = fanouts
+        if self._agreeing:
+            looked_at = [
+                self.atoms[number].looked_at(variable, bound)
+                if variable in self.atoms[number].agreeing
+                else fanout
+                for number, fanout in zip(at, fanouts, strict=True)
+            ]
+        fewest = min(looked_at) * passing.looked_at
+        if self._large:
+            waits = sum([self._waits(number, bound, variable, fewest) for number in at])
+        return _Level(fewest, len(fanouts), kept * passing.kept, waits)
+
+    def _waits(self, number: int, bound: int, variable: int, visits: float) -> float:
+        """Time, in kernel steps, that so many visits to an atom's values wait for memory, for each
+        binding of those bound.
+        """
+        atom, own = self.atoms[number], bound & self._variables[number]
+        if atom.size <= WAITS[0][0]:
+            return 0.0
+        places = 0.0 if own == bound else self.together(number, own | 1 << variable)
+        return atom.waits(variable, visits, max(1.0, self.together(number, own)), places)
 
     def _fanout(self, number: int, bound: int, variable: int) -> float:
         """Values of a variable, as a bit, for each binding of an atom's variables among those
         bound.
         """
         atom = self.atoms[number]
-        if not atom.statistics.rows:
+        if not atom.rows:
             return 0.0
         everything, bound = bound, bound & self._variables[number]
         known = self._combined[number]
-        before = known[bound] if bound in known else self._combinations(number, bound)
+        before = known[bound] if bound in known else self.together(number, bound)
         crowd = self._crowds.get((number, bound))
         if self._skew and crowd is None:
             crowd = max(
@@ -303,24 +327,20 @@ class OrderCosts:
                 default=None,
             )
         bound |= variable
-        after = known[bound] if bound in known else self._combinations(number, bound)
+        after = known[bound] if bound in known else self.together(number, bound)
         fanout = after / before if before > 1.0 else after
         if crowd is None:
             return fanout
-        even = atom.statistics.rows / before  # rows that a value has where all have as many
+        even = atom.rows / before  # rows that a value has where all have as many
         return (
             min(fanout * crowd / even, atom.values(variable.bit_length() - 1))
             if crowd > even
             else fanout
         )
 
-    def _combinations(self, number: int, variables: int) -> float:
-        """Distinct values of an atom's constants and some of its variables together."""
-        atom, columns = self.atoms[number], self.atoms[number].constants
-        for variable, its in atom.columns.items():
-            if variables >> variable & 1:
-                columns += its
-        found = self._combined[number][variables] = atom.statistics.combinations(columns)
+    def together(self, number: int, variables: int) -> float:
+        """Distinct values of some of an atom's variables, as bits, in rows with its constants."""
+        found = self._combined[number][variables] = self.atoms[number].combinations(variables)
         return found
 
     # ── whole orders ──────────────────────────────────────────────────────────────────────────────

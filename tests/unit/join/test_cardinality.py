@@ -44,6 +44,13 @@ def test_few_rows_are_known_exactly():
         assert Statistics().of(relation).distinct == (60, 7)
 
 
+@pytest.mark.parametrize("values", [600, 3_000, 32_000])
+def test_values_that_all_have_as_many_rows_are_estimated_closely(values: int):
+    rows = np.random.default_rng(values).integers(0, values, (2, 80_000))
+    about = Statistics().of(RelationVersion.build(SCHEMA, Arena(), list(rows))).distinct
+    assert about == pytest.approx((values, values), rel=0.4)
+
+
 def test_a_row_s_value_is_one_that_many_rows_have():
     few, many = np.arange(900), np.zeros(100, np.int64)
     about = Statistics().of(
