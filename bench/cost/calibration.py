@@ -15,8 +15,8 @@ import lftj
 from bench.cost.cases import Cases
 from bench.cost.forecast import PRICES, Work
 from bench.cost.measuring import Measured, measuring
+from bench.cost.prices import WAITS
 from bench.engine import connect
-from lftj.join.plan.prices import WAITS
 
 _JUMPS = 100_000
 _COLUMNS = 2
@@ -89,7 +89,7 @@ def _least_squares(matrix: np.ndarray, wanted: np.ndarray) -> np.ndarray:
 
 
 def calibrate(console: Console) -> None:
-    """Print the table of `lftj/join/plan/prices.py`, and the prices of `bench/cost/forecast.py`."""
+    """Print the table of `bench/cost/prices.py`, and the prices of `bench/cost/forecast.py`."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         console.print(f"WAITS = {waits()}")

@@ -1,18 +1,18 @@
 """Forecast of an evaluation: the work that the planner expects, by kinds of which each has a price.
 
-The planner compares orders by steps and waits alone. What is the same in all orders, or nearly so,
-is priced here: what an evaluation begins with, values that are passed inside page windows, rows
-that come out, look-ups of negated atoms.
+The planner compares orders by steps. What it leaves out is priced here: what steps wait for memory,
+what an evaluation begins with, values that are passed inside page windows, rows that come out,
+look-ups of negated atoms.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
+from bench.cost.prices import STEP, WORD, wait, waits
 from lftj.join.plan import NEW_ORDER, RulePlan
 from lftj.join.plan.cardinality import Statistics
 from lftj.join.plan.order_costs import EVEN, OrderCosts
-from lftj.join.plan.prices import STEP, WORD, wait
 from lftj.join.plan.variable_orders import bits, variables_of
 from lftj.join.run.body_query import BodyQuery
 from lftj.join.run.evaluate import Relations
@@ -118,12 +118,15 @@ class _Search:
             rest, before = every & ~begun.bound, begun.searched
             asked = rest & self._leading
             level = self._costs.level(begun.bound, variable)
+            waited = sum(
+                self._waits(n, begun.bound, variable, level.fewest) for n in range(len(self._atoms))
+            )
             at = [number for number, its in enumerate(self._atoms) if its >> variable & 1]
             again = sum(len(self._costs.atoms[n].columns[variable]) - 1 for n in at)
             plain = not rest & self._tested and not again
             begun = self._costs.longer(begun, variable)
             if not counted:
-                waits += before * level.waits
+                waits += before * waited
                 if plain and len(at) == 1 and not rest & ~self._atoms[at[0]]:
                     # what is left of one atom is counted, or comes out as it lies
                     steps, counted = steps + before, True
@@ -137,6 +140,16 @@ class _Search:
             probes += begun.searched * len(probed)
             waits += sum(begun.searched * wait(size) for size in probed)
         return Work(1.0, steps, windows, rows, probes, words, waits=waits)
+
+    def _waits(self, number: int, bound: int, variable: int, visits: float) -> float:
+        """Time, in kernel steps, that so many visits to an atom's values wait for memory, for each
+        binding of those bound.
+        """
+        atom, own = self._costs.atoms[number], bound & self._atoms[number]
+        if variable not in atom.columns:
+            return 0.0
+        places = 0.0 if own == bound else atom.combinations(own | 1 << variable)
+        return waits(atom, variable, visits, max(1.0, atom.combinations(own)), places)
 
     def _probed(self, variable: int, bound: int) -> list[float]:
         """Bytes of the relations that are asked for a row once this variable is bound."""

@@ -16,7 +16,6 @@ from operator import or_
 from types import MappingProxyType
 
 from lftj.join.plan.cardinality import RelationStatistics
-from lftj.join.plan.prices import BESIDE, PLACE, WORD, wait
 from lftj.join.plan.variable_orders import bits
 from lftj.program.normal_form import Ref, Value
 from lftj.scantree.frozen import record
@@ -38,8 +37,7 @@ NO_SKEW: Skew = MappingProxyType({})
 class AtomStatistics:
     """`columns`: variable → its columns; `constants`: the columns that hold one; `rows`: about how
     many have all of these; `agreeing`: for each variable in several columns, about the share of
-    them in which these agree; `size`: bytes of the relation in one key order; `key_orders`: those
-    that exist, preferred ones first.
+    them in which these agree; `key_orders`: those that exist, preferred ones first.
 
     Columns ascend. It does not change, but is made too often to be frozen.
     """
@@ -51,7 +49,6 @@ class AtomStatistics:
     rows: float
     agreeing: dict[int, float]
     arity: int
-    size: float
     key_orders: tuple[Order, ...]
 
     @staticmethod
@@ -91,7 +88,6 @@ class AtomStatistics:
             rows,
             agreeing,
             len(args),
-            float(WORD * len(args) * statistics.rows),
             tuple(key_orders),
         )
 
@@ -124,20 +120,6 @@ class AtomStatistics:
             self.statistics.distinct[self.columns[variable][0]],
             self.rows / max(1.0, before) if bound else self.rows,
         )
-
-    def waits(self, variable: int, visits: float, before: float, places: float) -> float:
-        """Time, in kernel steps, that so many visits to values of a variable wait for memory behind
-        one of the `before` bindings of its other variables.
-
-        `places`: where something is bound that it does not have, the bindings of these with the
-        variable. Then the search comes back to its rows: that is a jump to one of these places. The
-        values then ascend, and lie side by side unless few of them are visited.
-        """
-        jumps = 1.0 if places else 0.0
-        if visits > 1.0 and WORD * self.arity * self.rows > BESIDE * self.arity * visits * before:
-            jumps += visits - 1.0
-        size = min(self.size, PLACE * places) if places else self.size
-        return jumps and jumps * len(self.columns[variable]) * wait(size)
 
     def frequent(self, variable: int) -> Mapping[int, float]:
         """The codes that many rows have in a variable's first column, and their shares of the rows,

@@ -22,7 +22,6 @@ from lftj.join.plan.cardinality import RelationStatistics
 from lftj.join.plan.comparison_bounds import ComparisonShares, nothing_known
 from lftj.join.plan.index_upkeep import Upkeep
 from lftj.join.plan.kept_keys import MOST_COUNTED, KeptKeys
-from lftj.join.plan.prices import WAITS
 from lftj.join.plan.variable_orders import bits, numbers, variables_of
 from lftj.program.normal_form import NormalRule
 from lftj.storage.relation import Order, RelationVersion
@@ -87,14 +86,12 @@ class Begun(NamedTuple):
 
 class _Level(NamedTuple):
     """Per binding before a level: values of the atom that has fewest, between the bounds that
-    comparisons set, how many atoms take part, bindings kept, and kernel steps in the time that is
-    spent waiting for memory.
+    comparisons set, how many atoms take part, and bindings kept.
     """
 
     fewest: float
     atoms: int
     kept: float
-    waits: float = 0.0
 
 
 class _Needed(NamedTuple):
@@ -151,7 +148,6 @@ class OrderCosts:
         }
         self._variables = [bits(atom.columns) for atom in self.atoms]
         self._agreeing = [atom for atom in self.atoms if atom.agreeing]
-        self._large = [atom for atom in self.atoms if atom.size > WAITS[0][0]]
         self._skew: Skew = skew_of(self.atoms, self._at, _CROWDED) if informed else NO_SKEW
         self._skewed: dict[int, int] = {}  # by atom, the variables that make a difference to it
         for (number, _), drawn in self._skew.items():
@@ -219,13 +215,13 @@ class OrderCosts:
         """An order with one more variable."""
         look()
         order, bindings, cost, sizes, building, bound, ready, searched = begun
-        fewest, atoms, share, waits = self.level(bound, variable)
+        fewest, atoms, share = self.level(bound, variable)
         kept = min(share * bindings, _MOST)
         bound |= 1 << variable
         for other in self._computed_from[variable]:
             if self.ready(other, bound):
                 ready |= 1 << other
-        cost += searched * (fewest * atoms + waits)
+        cost += searched * fewest * atoms
         searched *= share
         different = inf
         if self._keys is not None:
@@ -259,8 +255,6 @@ class OrderCosts:
     def level(self, bound: int, variable: int) -> _Level:
         """Cost of a variable's level behind the bound ones."""
         known, key = self._levels[variable], bound & self._looked_at[variable]
-        if key != bound:
-            key |= 1 << self.every  # some other variable
         if (found := known.get(key)) is None:
             found = known[key] = self._level(key, variable)
         return found
@@ -282,7 +276,7 @@ class OrderCosts:
             )
         else:
             kept = most * prod([min(1.0, fanout / most) for fanout in fanouts])
-        passing, waits = self._comparisons.of(bound, variable), 0.0
+        passing = self._comparisons.of(bound, variable)
         looked_at = fanouts
         if self._agreeing:
             looked_at = [
@@ -291,20 +285,7 @@ class OrderCosts:
                 else fanout
                 for number, fanout in zip(at, fanouts, strict=True)
             ]
-        fewest = min(looked_at) * passing.looked_at
-        if self._large:
-            waits = sum([self._waits(number, bound, variable, fewest) for number in at])
-        return _Level(fewest, len(fanouts), kept * passing.kept, waits)
-
-    def _waits(self, number: int, bound: int, variable: int, visits: float) -> float:
-        """Time, in kernel steps, that so many visits to an atom's values wait for memory, for each
-        binding of those bound.
-        """
-        atom, own = self.atoms[number], bound & self._variables[number]
-        if atom.size <= WAITS[0][0]:
-            return 0.0
-        places = 0.0 if own == bound else self.together(number, own | 1 << variable)
-        return atom.waits(variable, visits, max(1.0, self.together(number, own)), places)
+        return _Level(min(looked_at) * passing.looked_at, len(fanouts), kept * passing.kept)
 
     def _fanout(self, number: int, bound: int, variable: int) -> float:
         """Values of a variable, as a bit, for each binding of an atom's variables among those
@@ -315,7 +296,7 @@ class OrderCosts:
             return 0.0
         everything, bound = bound, bound & self._variables[number]
         known = self._combined[number]
-        before = known[bound] if bound in known else self.together(number, bound)
+        before = known[bound] if bound in known else self._combinations(number, bound)
         crowd = self._crowds.get((number, bound))
         if self._skew and crowd is None:
             crowd = max(
@@ -327,7 +308,7 @@ class OrderCosts:
                 default=None,
             )
         bound |= variable
-        after = known[bound] if bound in known else self.together(number, bound)
+        after = known[bound] if bound in known else self._combinations(number, bound)
         fanout = after / before if before > 1.0 else after
         if crowd is None:
             return fanout
@@ -338,7 +319,7 @@ class OrderCosts:
             else fanout
         )
 
-    def together(self, number: int, variables: int) -> float:
+    def _combinations(self, number: int, variables: int) -> float:
         """Distinct values of some of an atom's variables, as bits, in rows with its constants."""
         found = self._combined[number][variables] = self.atoms[number].combinations(variables)
         return found

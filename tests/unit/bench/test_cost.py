@@ -11,6 +11,7 @@ from bench.__main__ import main
 from bench.cost.calibration import prices
 from bench.cost.forecast import Work
 from bench.cost.measuring import Measured
+from bench.cost.prices import WAITS, wait
 
 
 def test_bodies_are_measured_beside_what_was_expected(
@@ -41,3 +42,12 @@ def test_prices_are_found_again() -> None:
     ]
     found = prices(counted)
     assert (found.start, found.steps, found.rows) == pytest.approx((400_000, 30, 2), rel=0.01)
+
+
+def test_a_jump_waits_the_longer_the_larger_the_tree_and_not_at_all_in_a_small_one():
+    sizes = [1, *(size for size, _ in WAITS), 1 << 40]
+    waits = [wait(size) for size in sizes] + [wait(3 * size) for size in sizes]
+    assert wait(WAITS[0][0]) == 0
+    assert sorted(waits[: len(sizes)]) == waits[: len(sizes)]
+    assert wait(1 << 40) == wait(WAITS[-1][0])
+    assert wait(WAITS[1][0]) < wait(2 * WAITS[1][0]) < wait(WAITS[2][0])

@@ -1,6 +1,4 @@
-# SPDX-License-Identifier: Apache-2.0
-"""Prices of kernel steps by the bytes behind them: data, measured once on one class of machine, so
-that choices are the same on all.
+"""Prices of kernel steps by the bytes behind them: data, measured once on one class of machine.
 
 A step to rows that lie beside those of the step before takes what its instructions take. One that
 jumps waits until the rows come: hardly at all where all rows of the tree stay in the processor's
@@ -11,6 +9,8 @@ addresses is cached either.
 from __future__ import annotations
 
 from math import log2
+
+from lftj.join.plan.atom_statistics import AtomStatistics
 
 WORD = 8
 """Bytes of a value."""
@@ -51,3 +51,21 @@ def wait(size: float) -> float:
             share = (place - _SIZES[number - 1]) / (_SIZES[number] - _SIZES[number - 1])
             return _STEPS[number - 1] + share * (_STEPS[number] - _STEPS[number - 1])
     return _STEPS[-1]
+
+
+def waits(
+    atom: AtomStatistics, variable: int, visits: float, before: float, places: float
+) -> float:
+    """Time, in kernel steps, that so many visits to values of an atom's variable wait for memory
+    behind one of the `before` bindings of its other variables.
+
+    `places`: where something is bound that the atom does not have, the bindings of these with the
+    variable. Then the search comes back to its rows: that is a jump to one of these places. The
+    values then ascend, and lie side by side unless few of them are visited.
+    """
+    size = float(WORD * atom.arity * atom.statistics.rows)
+    jumps = 1.0 if places else 0.0
+    if visits > 1.0 and WORD * atom.rows > BESIDE * visits * before:
+        jumps += visits - 1.0
+    size = min(size, PLACE * places) if places else size
+    return jumps and jumps * len(atom.columns[variable]) * wait(size)
