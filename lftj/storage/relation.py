@@ -136,7 +136,7 @@ class RelationVersion(Making):
                 break
             apart *= _FURTHER
         rows = self.count / apart
-        return rows * (max(1, differ) / _PAIRS), rows * min(
+        return rows * (differ / _PAIRS), rows * min(
             1.0, (differ + 2 * (differ + 1) ** 0.5) / _PAIRS
         )
 

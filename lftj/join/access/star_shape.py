@@ -152,7 +152,7 @@ class _Search:
             }
             if not ready:
                 return None
-            number = min(ready, key=lambda number: (self._passing(facts, ready[number]), number))
+            number = min(ready, key=lambda number: (*self._rank(facts, ready[number]), number))
             lookups.append(ready[number])
             left.remove(number)
             waiting.subtract(self.reads[number].place)
@@ -214,6 +214,10 @@ class _Search:
         """True when a declared key keeps two rows from having the same values of `key`."""
         declared = self._relations[read.relation].schema.key
         return declared is not None and _columns(read, key).issuperset(declared)
+
+    def _rank(self, facts: AtomRead, lookup: Lookup) -> tuple[float, int]:
+        """Key that finds the look-up that fewest rows pass, of several the one in fewest rows."""
+        return self._passing(facts, lookup), self._count(lookup.read)
 
     def _passing(self, facts: AtomRead, lookup: Lookup) -> float:
         """The share of the facts that find a row, as guessed."""

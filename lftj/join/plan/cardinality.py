@@ -28,8 +28,6 @@ from lftj.types import encode_constant
 from lftj.types.dictionary import Dictionary
 from lftj.types.sources import Role, Source
 
-_HARDLY_REPEATING = 1.25
-"""Rows for each value up to which neighbours, not the sample, estimate the first column."""
 _FREQUENT_TIMES = 4
 """Times that a sample has a value from which on its own share counts, not the mean."""
 _SPREAD_VALUES = 33
@@ -143,12 +141,8 @@ def estimate(relation: RelationVersion, tuning: Tuning = DEFAULT) -> RelationSta
     crowds = [_crowd(pairs, relation.count, sample.shape[1]) for pairs in counts[:, 2].tolist()]
     if relation.count > tuning.sampled_rows and (leading := relation.leading_values()) is not None:
         about, most = leading
-        crowds[0] = float(max(crowds[0], relation.count / about))
-        distinct[0] = (
-            about
-            if distinct[0] < relation.count < _HARDLY_REPEATING * about
-            else min(distinct[0], most)
-        )
+        crowds[0] = float(max(crowds[0], relation.count / max(1.0, about)))
+        distinct[0] = float(max(about, min(distinct[0], most)))
     return RelationStatistics(
         relation.count,
         tuple(distinct),

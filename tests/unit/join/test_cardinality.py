@@ -51,6 +51,12 @@ def test_values_that_all_have_as_many_rows_are_estimated_closely(values: int):
     assert about == pytest.approx((values, values), rel=0.4)
 
 
+def test_values_of_a_few_rows_side_by_side_are_more_than_a_sample_repeats():
+    rows = [np.repeat(np.arange(300_000), 4), np.tile(np.arange(4), 300_000)]
+    about = Statistics().of(RelationVersion.build(SCHEMA, Arena(), rows)).distinct
+    assert about == pytest.approx((300_000, 4), rel=0.4)
+
+
 def test_a_row_s_value_is_one_that_many_rows_have():
     few, many = np.arange(900), np.zeros(100, np.int64)
     about = Statistics().of(
