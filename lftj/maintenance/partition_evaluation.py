@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from lftj.join.strategy import Exhausted, Strategy
+from lftj.join.strategy import Exhausted, Strategy, Why
 from lftj.maintenance.cost.cost_model import Meter, Spent
 from lftj.maintenance.counting.stratum_change import Followed, StratumChange
 from lftj.maintenance.counting.stratum_state import Uncounted
@@ -25,8 +25,8 @@ class AffectedPartitions(Strategy[Followed]):
     def applies(self) -> bool:
         """Tell whether there are some, of a stratum that keeps no counts."""
         change = self.change
-        kept = isinstance(self.state, Uncounted) and change.tried is None
-        return kept and change.partitions is not None
+        untried = change.tried is None or change.gave_up(Why.FORECAST)
+        return isinstance(self.state, Uncounted) and untried and change.partitions is not None
 
     def run(self) -> Followed | Exhausted:
         """The stratum; all of it takes at least what these partitions took."""

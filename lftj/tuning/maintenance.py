@@ -46,8 +46,8 @@ class CountingTuning:
     # Watched by `elastic_worst` and `rmat1k_edit_ms` of `bench recursion`.
     elastic_steps: int = 2_000_000
     """Cost that an update of a stratum may have in any case: some ten milliseconds."""
-    elastic_forecast: int = 2
-    """Times its share that a forecast may say which goes by a bootstrap alone."""
+    elastic_forecast: int = 1
+    """Times what it is allowed that following a change may be expected to cost."""
 
     # ── iterations of few rows ────────────────────────────────────────────────────────────────────
     # Watched by `chain_us_per_round` and `shortest_edit` of `bench recursion`.
@@ -73,6 +73,6 @@ class CountingTuning:
     rows_worth: float = 0.5
     """Share of an evaluation that a search may cost: as much is lost where it is given up."""
     rows_tried: float = 0.125
-    """Share of an evaluation that a deletion may cost where no ranks are known, or where it is a
-    large share of what is read.
+    """Share of an evaluation that a deletion may cost where no ranks are known, or where it is few
+    rows that are a large share of what is read.
     """

@@ -47,19 +47,12 @@ class CountedUpdate(Strategy[Followed]):
         """The update, of which nothing is done yet."""
 
     def forecast(self) -> Cost:
-        """A share of an evaluation, or a little. What the commit lost in other strata is taken off;
-        where the share of what changed speaks against following, it is only tried out.
-        """
-        change, context, kept = self.change, self.change.context, self.state
-        if change.hopeless(kept):
-            return Cost(worthwhile=False)
+        """A share of an evaluation, or a little."""
+        change, context = self.change, self.change.context
         if math.isinf(context.fraction):
             return Cost(price=STEP)
-        tuning, instead, share = context.tuning, change.instead(kept), change.share
-        if change.below.hopeless(instead, kept.steps, context):
-            share = min(share, tuning.rows_tried)
-        most = max(tuning.elastic_steps, int(share * instead) - context.budget.lost)
-        return Cost(allowed=most, price=STEP)
+        most = change.allowed(self.state, change.share, context.tuning.elastic_steps)
+        return Cost(allowed=most, worthwhile=most is not None, price=STEP)
 
     def run(self) -> Followed | Exhausted:
         """The stratum, updated."""

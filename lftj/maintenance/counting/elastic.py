@@ -7,9 +7,9 @@ that may take rows away makes the state of it; supports are counted as rows are 
 are chosen in the recursion, ranks have to be least: the state is made by an evaluation that counts,
 at the first change.
 
-An update may take half an evaluation, by the default of `Context.fraction`. It is not started if
-earlier ones took more than one. One that is given up leaves no trace but that. Costs are
-counted, not timed, so the choice is the same on every machine.
+An update may take half an evaluation, by the default of `Context.fraction`. It is not started
+where it is expected to take more. One that is given up leaves no trace but that, and its plans.
+Costs are counted, not timed, so the choice is the same on every machine.
 """
 
 from __future__ import annotations
@@ -52,12 +52,9 @@ class CountingUpdate(CountedUpdate):
         """
         change, kept = self.change, self.state
         instead = change.instead(kept)
-        if change.some_partitions and (
-            change.parts_are_soon(kept)
-            or change.below.hopeless(instead, kept.steps, change.context)
-        ):
-            return False
         most = max(change.context.tuning.elastic_steps, int(change.share * instead))
+        if change.some_partitions and (change.parts_are_soon(kept) or change.hopeless(kept, most)):
+            return False
         rent = min(int(kept.spent), most)
         return Rent(rent).due(self._making) or 2 * self._making <= most
 
@@ -79,7 +76,10 @@ class CountingUpdate(CountedUpdate):
 
         change = self.change
         state = self.state if isinstance(self.state, StratumState) else self._ranked(self.state)
-        return ElasticUpdate(state, change.rules, change.versions, change.context)
+        update = ElasticUpdate(state, change.rules, change.versions, change.context)
+        if isinstance(self.state, Uncounted):
+            self.state = replace(self.state, rules=update.rules)
+        return update
 
     def _ranked(self, kept: Uncounted) -> StratumState:
         """The state of the rows before the change, by the trail."""
@@ -116,7 +116,12 @@ class CountedFromNothing(Strategy[Followed]):
         wanted = change.least or math.isinf(change.context.fraction)
         if not wanted and change.takes and change.before:
             wanted = change.many_steps
-        return wanted and self.state is not None and not change.hopeless(self.state)
+        if not wanted or self.state is None:
+            return False
+        least = change.context.tuning.elastic_steps
+        return (
+            math.isinf(change.share) or change.allowed(self.state, change.share, least) is not None
+        )
 
     def run(self) -> Followed | Exhausted:
         """The stratum with counts."""

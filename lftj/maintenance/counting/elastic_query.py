@@ -24,6 +24,7 @@ from lftj.join.plan.order_costs import KEPT_ORDER
 from lftj.join.plan.planner import make_plan
 from lftj.join.run.evaluate import Columns
 from lftj.join.run.prepared import PreparedPlan
+from lftj.maintenance.cost.cost_model import PLAN
 from lftj.maintenance.counting.apply_iteration_kernels import tell_iterations
 from lftj.maintenance.counting.iterated_relation import is_iterated
 from lftj.maintenance.inputs.moved_rules import MovedRule, moved_rules
@@ -150,6 +151,7 @@ class ElasticQuery:
         if planned is None or any(
             _differ(*pair) for pair in zip(sizes, planned.sizes, strict=True)
         ):
+            context.budget.extend(-PLAN)
             names, cost = self._order(readings, context)
             iterations = range(len(self.body.variables), len(self.rule.variables))
             needed = (*self._head, *iterations)

@@ -33,14 +33,6 @@ class Change:
         """
         return CHANGED * self.rows + TOUCHED * steps * self.shares
 
-    def hopeless(self, work: int, steps: int, context: Context) -> bool:
-        """Test for a change that will cost too much, by a bootstrap that took this work and so many
-        steps.
-        """
-        tuning = context.tuning
-        share = tuning.elastic_forecast * context.fraction * work
-        return self.cost(steps) > max(tuning.elastic_steps, share)
-
     def large(self, context: Context) -> bool:
         """Test for a change that is too large a share for any update."""
         return self.rows > context.tuning.large_change and self.share > context.fraction

@@ -7,7 +7,6 @@ partitions of the stratum that it affects. Each fact is found once, when a strat
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import field, replace
 from functools import cached_property
@@ -17,12 +16,12 @@ from lftj.join.context import Context
 from lftj.join.run.evaluate import Columns
 from lftj.join.strategy import Exhausted, Why
 from lftj.maintenance.affected_partitions import AffectedParts, find_affected
-from lftj.maintenance.cost.cost_model import ROW_ALONE, STEP
+from lftj.maintenance.cost.cost_model import FEW, ROW_ALONE, STEP
 from lftj.maintenance.counting.choice_update import decided_group_by_group
 from lftj.maintenance.counting.forecast import ELASTIC_GIVEN_UP, Change, changes_below
 from lftj.maintenance.counting.rule_change import NO_CHANGE, RuleChange
 from lftj.maintenance.counting.stratum_state import (
-    ELASTIC_FORGETTING,
+    ELASTIC_DOUBTING,
     NOTHING_KNOWN,
     Kept,
     StratumState,
@@ -225,19 +224,31 @@ class StratumChange:
         assert self.partitions is not None
         return self.partitions.direct and self.instead(kept) <= _PARTS_SMALL
 
-    def hopeless(self, kept: Kept) -> bool:
-        """Tell whether earlier changes, or the share of this one, speak against following it by
-        counts.
+    def hopeless(self, kept: Kept, most: float, *, seen: bool = False) -> bool:
+        """Tell whether following the change is expected to cost more than `most`, by its share of
+        what is read and by earlier changes, or by what was `seen` of these alone.
         """
-        if math.isinf(self.context.fraction):
-            return False
-        tuning = self.context.tuning
-        worth = max(tuning.elastic_steps, tuning.elastic_forecast * self.share * kept.work)
-        return self.below.large(self.context) or kept.expected(self.below.rows) > worth
+        below = self.below
+        forecast = 0.0 if seen else below.cost(kept.steps)
+        expected = kept.expected(below.rows, forecast)
+        return expected > self.context.tuning.elastic_forecast * most
+
+    def allowed(self, kept: Kept, share: float, least: int) -> int | None:
+        """Cost that following may have, lost where an evaluation follows: this share of one but for
+        what the commit lost in other strata, or `least`; None where it is expected to cost more.
+        Few rows, which may be unlike others, are tried for a little until that was in vain.
+        """
+        tuning, instead, lost = self.context.tuning, self.instead(kept), self.context.budget.lost
+        most = max(least, int(share * instead) - lost)
+        if not self.hopeless(kept, most):
+            return most
+        tried = min(most, max(least, int(tuning.rows_tried * instead) - lost))
+        few = self.below.rows <= FEW and not self.hopeless(kept, FEW * tried, seen=True)
+        return tried if few else None
 
     @property
     def share(self) -> float:
-        """Share of an evaluation that following may cost: lost where an evaluation follows."""
+        """Share of an evaluation that an update of counts may cost."""
         return _ELASTIC_RUNNING * self.context.fraction
 
     def disappointed(self, kept: _Kept, allowed: int) -> _Kept:
@@ -256,7 +267,7 @@ class StratumChange:
         """The same, knowing what changes cost by this state; less surely where this one was
         expected to cost too much, so that another is tried some time.
         """
-        left = ELASTIC_FORGETTING if self.gave_up(Why.FORECAST) else 1
+        left = ELASTIC_DOUBTING if self.gave_up(Why.FORECAST) else 1
         return replace(kept, spent=state.spent * left, changes=state.changes)
 
     def replaced(self, rows: Mapping[str, Columns], kept: Kept) -> Followed:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
 from typing import Self
 
+from lftj.maintenance.cost.cost_model import FEW
 from lftj.maintenance.counting.choice_update import Candidates
 from lftj.maintenance.counting.iterated_relation import IteratedRelation
 from lftj.maintenance.counting.rule_queries import RuleQueries
@@ -23,6 +24,8 @@ from lftj.storage.relation import RelationVersion
 
 ELASTIC_FORGETTING = 0.9
 """Weight of earlier updates at each later one: stable against quick to learn."""
+ELASTIC_DOUBTING = 0.97
+"""The same at each change that is expected to cost too much."""
 
 
 @frozen
@@ -39,9 +42,12 @@ class _Experienced:
         left = ELASTIC_FORGETTING
         return replace(self, spent=self.spent * left + spent, changes=self.changes * left + changes)
 
-    def expected(self, changes: int) -> float:
-        """Expected cost of so many changed rows below, by those before; 0 where there were none."""
-        return self.spent / self.changes * changes if self.changes else 0.0
+    def expected(self, changes: int, forecast: float = 0.0) -> float:
+        """Expected cost of so many changed rows below: by those before, and by a `forecast` for
+        them, which counts as a few rows.
+        """
+        seen = self.spent * changes + FEW * forecast
+        return seen / (self.changes + FEW) if changes else 0.0
 
 
 @frozen

@@ -87,73 +87,34 @@ class Rows(Strategy[Followed]):
             and 0 < change.context.fraction < math.inf
             and not change.least
         )
-        if not possible or change.gave_up(Why.BUDGET) or change.below.large(change.context):
+        gave_up = change.gave_up(Why.BUDGET, Why.FORECAST)
+        if not possible or gave_up or change.below.large(change.context):
             return False
         assert isinstance(kept, Uncounted)
         if change.parts_are_soon(kept) or (self._takes and change.many_steps):
             return False
-        return not (self._some and self._unlikely)
+        worth = change.context.fraction * self._instead
+        return not (self._some and change.hopeless(kept, max(self._least, worth)))
 
     def forecast(self) -> Cost:
-        """The share of an evaluation that it may take, or a little. A deletion that has lost its
-        share in another stratum may lose no more than what this one's exceeds that by.
+        """The share of an evaluation that it may take. What only adds rows finds none that an
+        evaluation would not find. What takes rows away may take nearly all and bring them back, so
+        it is only tried out.
         """
-        context = self.change.context
-        if self._hopeless:
-            return Cost(worthwhile=False)
-        if self._doubted:
-            tried = int(context.tuning.rows_tried * self._instead)
-            return Cost(allowed=max(context.tuning.rows_least, tried), price=STEP)
-        return Cost(allowed=max(self._least, self._allowed), price=STEP)
-
-    @property
-    def _allowed(self) -> int:
-        """The share of an evaluation that it may take, less what the commit lost elsewhere."""
-        context = self.change.context
-        least = 0.0 if self._takes and not self._some else context.fraction
-        share = int(max(least, self._share) * self._instead)
-        return share - (context.budget.lost if self._takes else 0)
-
-    @property
-    def _hopeless(self) -> bool:
-        """Tell whether earlier deletions make it likely that this one takes more than an
-        evaluation, or, where its share speaks against it too, than it may.
-        """
-        kept, change = self._uncounted, self.change
-        if not self._takes or self._some or change.rule_change:
-            return False
-        tuning = change.context.tuning
-        times = tuning.rows_worth if self._doubted else tuning.elastic_forecast
-        most = max(tuning.rows_least, times * self._instead)
-        return kept.expected(change.below.rows) > most
-
-    @property
-    def _unlikely(self) -> bool:
-        """Tell whether the changed share of what is read speaks against an update."""
-        context, steps = self.change.context, self._uncounted.steps
-        return self.change.below.hopeless(self._instead, steps, context)
-
-    @property
-    def _doubted(self) -> bool:
-        """Tell whether a deletion may take little, though its share of what is read speaks against
-        that: one fact of few, which are not alike.
-        """
-        return self._takes and not self._some and self._unlikely
+        change, context = self.change, self.change.context
+        if self._takes and not self._some:
+            tried = 0.0 if change.rule_change else context.tuning.rows_tried
+            most = change.allowed(self._uncounted, tried, self._least)
+            return Cost(allowed=most, worthwhile=most is not None, price=STEP)
+        least = self._some or change.rule_change
+        share = int((context.fraction if least else 1.0) * self._instead)
+        lost = context.budget.lost if self._takes else 0
+        return Cost(allowed=max(self._least, share - lost), price=STEP)
 
     @property
     def _takes(self) -> bool:
         """Tell whether rows may have lost a derivation."""
         return self.change.takes
-
-    @property
-    def _share(self) -> float:
-        """Share of an evaluation that is worth risking. What only adds rows finds none that an
-        evaluation would not find. What takes rows away may take nearly all and bring them back, so
-        it is only tried out.
-        """
-        if self._some or self.change.rule_change:
-            return 0.0
-        return 1.0 if self._rederivation.only_grows else self.change.context.tuning.rows_tried
 
     @property
     def _least(self) -> int:

@@ -10,6 +10,7 @@ then updates (`lattice_update`), with the budgets of other counted strata (`coun
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
@@ -116,11 +117,11 @@ class BestUpdate(_OfBest, CountedUpdate):
         """The same; proofs, whose count has no bound, are not counted for what would take too
         much.
         """
-        change, kept = self.change, self.state
-        counted = isinstance(kept, StratumState)
-        if not counted and change.below.hopeless(kept.work, kept.steps, change.context):
-            return Cost(worthwhile=False)
-        return super().forecast()
+        cost, most = super().forecast(), math.inf
+        if cost.allowed is not None:
+            most = cost.allowed
+        vain = isinstance(self.state, Uncounted) and self.change.hopeless(self.state, most)
+        return cost._replace(worthwhile=cost.worthwhile and not vain)
 
     def run(self) -> Followed | Exhausted:
         """The stratum, updated from the counts that there are, or are made."""

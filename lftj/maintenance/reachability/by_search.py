@@ -66,15 +66,22 @@ class Reachability(Strategy[Followed]):
         return shape is not None and change.versions.before(shape.relation).count > 0
 
     def forecast(self) -> Cost:
-        """Half of what the last evaluation took, or a little."""
+        """Half of what the last evaluation took, or a little; not worth it where earlier ones were
+        in vain.
+        """
+        vain = self.change.hopeless(self.state, max(self._most, self.state.work), seen=True)
+        return Cost(allowed=self._most, worthwhile=not vain)
+
+    @property
+    def _most(self) -> int:
         tuning = self.change.context.tuning
-        most = int(tuning.rows_worth * self.state.work)
-        return Cost(allowed=max(tuning.searched_least, most))
+        return max(tuning.searched_least, int(tuning.rows_worth * self.state.work))
 
     def run(self) -> Followed | Exhausted:
         """The stratum, from the rows there are."""
-        change, shape = self.change, self._shape
+        change, shape, budget = self.change, self._shape, self.change.context.budget
         assert shape is not None
+        before = budget.spent
         try:
             first, steps = self._read()
         except (ValueRangeError, OverflowError):
@@ -83,16 +90,17 @@ class Reachability(Strategy[Followed]):
         repair = self._repair(shape, first, steps, max(least, work // 8))
         if repair is None:
             delta = Delta.empty(change.versions[shape.relation].schema.arity)
-        elif isinstance(repair, Exhausted) or repair.cost > max(least, work // 2):
-            return self.stopped(0)
+        elif isinstance(repair, Exhausted) or repair.cost > self._most:
+            return self.stopped(self._most)
         else:
             delta = repair.run()
-        kept = replace(self.state, trail=None)
+        kept = self.state.experienced(budget.spent - before, change.below.rows)
+        kept = replace(kept, trail=None)
         return Followed({shape.relation: delta}, kept, "update", change.below.rows)
 
     def stopped(self, allowed: int) -> Exhausted:
-        """The rows to begin anew with."""
-        return Exhausted(Why.BUDGET, self.state)
+        """The rows to begin anew with, which expect more of the next one."""
+        return Exhausted(Why.BUDGET, self.change.disappointed(self.state, allowed))
 
     # ── what it reads ─────────────────────────────────────────────────────────────────────────────
     def _read(self) -> tuple[Revised, Revised]:
@@ -170,7 +178,7 @@ class Reachability(Strategy[Followed]):
         seeds = Seeds(*[_by_part(each, shape.changing) for each in rows])
         doubtful = Doubtful(graph, seeds, nodes, context, most)
         if doubtful.unknown:
-            return self.stopped(0)
+            return self.stopped(self._most)
         if not doubtful.groups and not len(doubtful.anew[0]):
             return None
         before = change.versions.before(shape.relation)

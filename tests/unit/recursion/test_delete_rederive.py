@@ -222,7 +222,7 @@ def test_what_only_adds_and_what_changes_much_is_no_reason_to_count():
     with retuned(closure, rows_steps=1000, rows_least=1000, rows_tried=0.0):
         for _ in range(4):
             change(closure, {}, {"e": middles})
-            assert strategies(closure) == ["fallback"], "a quarter of the rows go"
+            assert strategies(closure) == ["forecast"], "a quarter of the rows go"
             change(closure, {"e": middles}, {})
             assert strategies(closure) == ["fallback"]
     change(closure, {}, {"e": [(18, 19)]})
@@ -231,19 +231,18 @@ def test_what_only_adds_and_what_changes_much_is_no_reason_to_count():
     assert closure.verify() == []
 
 
-def test_a_deletion_of_much_is_tried_out_and_not_begun_once_such_ones_took_too_much():
+def test_a_deletion_of_much_is_not_begun():
     tuning = lftj.Tuning(elastic_steps=1, rows_least=1, rows_steps=1 << 60)
     closure = loaded(CLOSURE, {"e": BLOCKS}, tuning=tuning)
     anew = steps(closure)
     middles = [(20 * block + 9, 20 * block + 10) for block in range(100)]
     outcomes: list[str] = []
-    for _ in range(6):
+    for _ in range(2):
         change(closure, {}, {"e": middles})
         outcomes += strategies(closure)
-        assert steps(closure) < 1.25 * anew
+        assert steps(closure) < 1.05 * anew
         change(closure, {"e": middles}, {})
-    assert outcomes[0] == "fallback"
-    assert "forecast" in outcomes
+    assert outcomes == ["forecast", "forecast"]
     assert closure.verify() == []
 
 
@@ -288,12 +287,10 @@ def test_one_fact_of_few_is_followed_although_its_share_is_large():
 
 def test_where_counting_was_given_up_what_only_adds_is_followed_all_the_same():
     closure = workspace(CLOSURE, {"e": BLOCKS}, elastic=1e-6)
-    with retuned(closure, elastic_steps=10_000):
+    with retuned(closure, elastic_steps=1_000):
         for row in BLOCKS[10:13]:
             change(closure, {}, {"e": [row]})
-    assert (strategies(closure), states(closure)) == (["parts"], []), (
-        "it is not tried again at once"
-    )
+    assert states(closure) == []
     change(closure, {"e": [(19, 3990)]}, {})
     assert (strategies(closure), states(closure)) == (["update"], [])
     assert steps(closure) < 500

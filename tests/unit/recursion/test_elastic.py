@@ -275,7 +275,7 @@ def dense(elastic: float) -> Any:
 def test_no_state_is_built_for_a_change_that_touches_too_many_proofs():
     closure = dense(0.2)
     change(closure, {}, {"e": [(x, (x * 7 + 1) % 300) for x in range(60)]})
-    assert (strategies(closure), states(closure)) == (["fallback"], [])
+    assert (strategies(closure), states(closure)) == (["forecast"], [])
     with counted_at_once():
         change(closure, {}, {"e": [(100, (100 * 7 + 1) % 300)]})
     assert check(closure) == 1

@@ -233,7 +233,7 @@ def test_an_update_that_costs_too_much_is_given_up_without_a_trace():
 
 def test_an_update_that_is_expected_to_cost_too_much_is_not_started():
     edges = graph(50, 200)
-    with counted(SHORTEST, edges, tuning=lftj.Tuning(large_change=10)) as ws:
+    with counted(SHORTEST, edges) as ws, retuned(ws, elastic_steps=1_000):
         assert change(ws, deleted=edges[::2]) == "forecast"
         assert set(ws["dist"].fetchall()) == shortest({(x, y): w for x, y, w in edges[1::2]})
         assert change(ws, edges[::2]) == "update"  # there is no state: it goes on from the rows
@@ -364,7 +364,7 @@ def test_what_was_given_up_is_not_tried_at_once_again(text: str):
         anew.load("edge", [*edges, bridge])
         change(anew, deleted=[bridge])
         evaluation = steps(anew)
-    with counted(text, edges, tuning=lftj.Tuning(elastic_steps=1_000)) as ws:
+    with counted(text, edges) as ws, retuned(ws, elastic_steps=1_000):
         assert change(ws, [bridge]) == "fallback"
         change(ws, deleted=[bridge])
         assert change(ws, [bridge]) == "update"  # no counts are made until rows may go
