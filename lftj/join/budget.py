@@ -117,6 +117,11 @@ class Budget:
             if self.left < 0:
                 raise AllowanceSpentError
 
+    def foresee(self, steps: int) -> None:
+        """Take no steps. Raises AllowanceSpentError where more are to come than are left."""
+        if self.left is not None and steps > self.left:
+            raise AllowanceSpentError
+
     def extend(self, steps: int) -> None:
         """Leave so many more steps to what goes on now, where it is bounded."""
         if self.left is not None:

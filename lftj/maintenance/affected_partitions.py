@@ -121,9 +121,7 @@ def find_affected(
     """
     known = _known_for(schemas, rules, context)
     for kept, prepared in known.ways:
-        touched = _touched(
-            schemas, kept, rules, versions, by_joins=not math.isinf(context.fraction)
-        )
+        touched = _touched(schemas, kept, rules, versions, context)
         if touched is None or len(touched[0]) > _AFFECTED_VALUES:
             continue
         values, direct = touched
@@ -208,12 +206,12 @@ def _touched(
     kept: PassedOn,
     rules: list[NormalRule],
     versions: Versions,
-    *,
-    by_joins: bool,
+    context: Context,
 ) -> tuple[np.ndarray, bool] | None:
     """The values whose parts a change can touch, ascending, and whether it tells them all itself,
-    or also `by_joins`; None when nothing does.
+    or joins do, too; None when nothing does.
     """
+    by_joins = not math.isinf(context.fraction)
     pieces: list[np.ndarray] = []
     joined: list[np.ndarray] = []
     for name, column in kept.items():
@@ -226,10 +224,11 @@ def _touched(
             if atom.relation in versions.deltas and atom.relation not in schemas:
                 if value in atom.args:
                     pieces += _direct(atom, value, versions)
-                elif by_joins and (values := _joined(rule, atom, kept, versions)) is not None:
-                    joined.append(values)
-                else:
+                    continue
+                values = _joined(rule, atom, kept, versions, context) if by_joins else None
+                if values is None:
                     return None
+                joined.append(values)
     return (
         (sort_rows([np.concatenate(pieces + joined)])[0], not joined) if pieces or joined else None
     )
@@ -244,7 +243,11 @@ def _direct(
 
 
 def _joined(
-    rule: NormalRule, atom: PositiveAtom | NegatedAtom, kept: PassedOn, versions: Versions
+    rule: NormalRule,
+    atom: PositiveAtom | NegatedAtom,
+    kept: PassedOn,
+    versions: Versions,
+    context: Context,
 ) -> np.ndarray | None:
     """The values of parts that have rows which join changed ones; None where these are many, or
     nothing joins them, or rows are only won: then what is won is found sooner than all that there
@@ -266,10 +269,25 @@ def _joined(
         if own.relation in kept and places:
             (column, place), relation = places[0], versions[own.relation]
             values = sort_rows([np.append(delta.inserts[place], delta.erases[place])])[0]
+            if _too_many(relation, column, kept[own.relation], len(values), context):
+                return None
             if _count_of(relation, column, values) > _AFFECTED_JOINED:
                 return None
             return _rows_of(relation, column, values)[kept[own.relation]]
     return None
+
+
+def _too_many(
+    relation: RelationVersion, column: int, kept: int, values: int, context: Context
+) -> bool:
+    """Test if so many values of a column are expected to lie in too many parts, by the value in
+    column `kept`, where a key order would have to be built to find that out.
+    """
+    if relation.count <= _AFFECTED_JOINED or _order_from(relation, column) in relation.orders():
+        return False
+    distinct = context.statistics.of(relation).distinct
+    parts = min(values * relation.count / max(1, distinct[column]), distinct[kept])
+    return parts > min(2 * _AFFECTED_VALUES, 0.9 * distinct[kept])
 
 
 def _place(atom: PositiveAtom | NegatedAtom, value: object) -> int:

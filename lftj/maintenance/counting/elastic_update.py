@@ -33,7 +33,14 @@ from dataclasses import replace
 import numpy as np
 
 from lftj.join.context import Context
-from lftj.maintenance.cost.cost_model import ITERATION, LOOK_UP, PROVEN, QUERY, change_of
+from lftj.maintenance.cost.cost_model import (
+    ITERATION,
+    LOOK_UP,
+    PROVEN,
+    QUERY,
+    TOUCHED,
+    change_of,
+)
 from lftj.maintenance.counting import apply_iteration_kernels as at
 from lftj.maintenance.counting.apply_iteration_kernels import GONE, judge_rows
 from lftj.maintenance.counting.choice_update import Choosing
@@ -159,7 +166,8 @@ class ElasticUpdate:
                         self._below(queries.rule.relation, query)
         for queries in self.state.rules:
             if queries not in after:
-                self._wait(queries.rule.relation, queries.removed, -1)
+                lost = self._wait(queries.rule.relation, queries.removed, -1)
+                self.context.budget.foresee(TOUCHED * lost)
 
     def _below(self, head: str, query: ElasticQuery) -> None:
         relation, bound = query.relation, query.bound
@@ -189,10 +197,12 @@ class ElasticUpdate:
                 self._wait(head, each)
         return moves.rest
 
-    def _wait(self, relation: str, query: ElasticQuery, sign: int = 1) -> None:
+    def _wait(self, relation: str, query: ElasticQuery, sign: int = 1) -> int:
+        """Let what a query finds wait; how much that is."""
         proofs = self._ask(query)
         self.assignments += len(proofs.counts)
         self.waiting.add(relation, proofs, sign)
+        return len(proofs.counts)
 
     def _ask(self, query: ElasticQuery) -> Proofs:
         self.asked[query] = None

@@ -38,7 +38,11 @@ class _Experienced:
     changes: float = field(default=0.0, kw_only=True)
 
     def experienced(self, spent: int, changes: int) -> Self:
-        """The same state, knowing what one more change took."""
+        """The same state, knowing what one more change took; one of rules alone tells nothing of
+        rows.
+        """
+        if not changes:
+            return self
         left = ELASTIC_FORGETTING
         return replace(self, spent=self.spent * left + spent, changes=self.changes * left + changes)
 
