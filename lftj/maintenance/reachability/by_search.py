@@ -69,19 +69,16 @@ class Reachability(Strategy[Followed]):
         """Half of what the last evaluation took, or a little; not worth it where earlier ones were
         in vain.
         """
-        vain = self.change.hopeless(self.state, max(self._most, self.state.work), seen=True)
-        return Cost(allowed=self._most, worthwhile=not vain)
-
-    @property
-    def _most(self) -> int:
-        tuning = self.change.context.tuning
-        return max(tuning.searched_least, int(tuning.rows_worth * self.state.work))
+        tuning, state = self.change.context.tuning, self.state
+        most = max(tuning.searched_least, int(tuning.rows_worth * state.work))
+        vain = state.changes and self.change.hopeless(state, max(most, state.work), seen=True)
+        return Cost(allowed=most, worthwhile=not vain)
 
     def run(self) -> Followed | Exhausted:
         """The stratum, from the rows there are."""
-        change, shape, budget = self.change, self._shape, self.change.context.budget
+        change, shape = self.change, self._shape
         assert shape is not None
-        before = budget.spent
+        before = change.context.budget.spent
         try:
             first, steps = self._read()
         except (ValueRangeError, OverflowError):
@@ -90,12 +87,13 @@ class Reachability(Strategy[Followed]):
         repair = self._repair(shape, first, steps, max(least, work // 8))
         if repair is None:
             delta = Delta.empty(change.versions[shape.relation].schema.arity)
-        elif isinstance(repair, Exhausted) or repair.cost > self._most:
-            return self.stopped(self._most)
+        elif isinstance(repair, Exhausted) or repair.cost > max(least, work // 2):
+            return self.stopped(max(least, work // 2))
         else:
             delta = repair.run()
-        kept = self.state.experienced(budget.spent - before, change.below.rows)
-        kept = replace(kept, trail=None)
+        kept = replace(self.state, trail=None)
+        if kept.changes:  # some were in vain
+            kept = kept.experienced(change.context.budget.spent - before, change.below.rows)
         return Followed({shape.relation: delta}, kept, "update", change.below.rows)
 
     def stopped(self, allowed: int) -> Exhausted:
@@ -178,7 +176,7 @@ class Reachability(Strategy[Followed]):
         seeds = Seeds(*[_by_part(each, shape.changing) for each in rows])
         doubtful = Doubtful(graph, seeds, nodes, context, most)
         if doubtful.unknown:
-            return self.stopped(self._most)
+            return self.stopped(max(most, self.state.work // 2))
         if not doubtful.groups and not len(doubtful.anew[0]):
             return None
         before = change.versions.before(shape.relation)
