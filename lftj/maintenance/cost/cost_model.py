@@ -26,7 +26,7 @@ QUERY = 5_000
 """A query of an update, however little it finds."""
 PLAN = 100_000
 """A plan for such a query, which serves later ones."""
-FEW = 2
+FEW = 3
 """Rows as many as which their share of what is read counts, among those whose cost was seen; the
 share of no more rows tells little.
 """

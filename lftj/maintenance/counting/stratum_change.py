@@ -243,7 +243,7 @@ class StratumChange:
         if not self.hopeless(kept, most):
             return most
         tried = min(most, max(least, int(tuning.rows_tried * instead) - lost))
-        few = self.below.rows <= FEW and not self.hopeless(kept, FEW * tried, seen=True)
+        few = self.below.rows <= FEW and not self.hopeless(kept, 2 * tried, seen=True)
         return tried if few else None
 
     @property

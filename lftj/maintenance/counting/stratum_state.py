@@ -24,7 +24,7 @@ from lftj.storage.relation import RelationVersion
 
 ELASTIC_FORGETTING = 0.9
 """Weight of earlier updates at each later one: stable against quick to learn."""
-ELASTIC_DOUBTING = 0.97
+ELASTIC_DOUBTING = 0.98
 """The same at each change that is expected to cost too much."""
 
 

@@ -367,11 +367,13 @@ def test_what_was_given_up_is_not_tried_at_once_again(text: str):
     with counted(text, edges) as ws, retuned(ws, elastic_steps=1_000):
         assert change(ws, [bridge]) == "fallback"
         change(ws, deleted=[bridge])
-        assert change(ws, [bridge]) == "update"  # no counts are made until rows may go
-        assert change(ws, deleted=[bridge]) == "forecast"
+        for _ in range(2):
+            assert change(ws, [bridge]) == "update"  # no counts are made until rows may go
+            last = change(ws, deleted=[bridge])
+        assert last == "forecast"
         assert steps(ws) <= evaluation
         outcomes: list[str] = []
-        for edge in 12 * edges[:1]:  # each time the next one is expected to take less
+        for edge in 30 * edges[:1]:  # each time the next one is expected to take less
             outcomes.append(change(ws, deleted=[edge]))
             change(ws, [edge])
         assert "forecast" in outcomes
