@@ -15,5 +15,5 @@ DEEP = settings().max_examples >= 1000
 
 
 def enough(shallow: T, deep: T) -> T:
-    """What this run does."""
+    """The amount for this run."""
     return deep if DEEP else shallow
