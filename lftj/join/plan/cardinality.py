@@ -225,9 +225,13 @@ def stale(now: int, planned: int, times: float, few: int = 0) -> bool:
 
 
 def seems_key(relation: RelationVersion, columns: Iterable[int], tuning: Tuning) -> bool:
-    """Tell whether no two rows of a sample have the same values in these columns. O(sample · log
-    n).
+    """Tell whether no two rows of a sample have the same values in these columns, nor any two that
+    lie side by side where the first column is meant. O(sample · log n).
     """
+    columns = list(columns)
+    leading = relation.leading_values() if columns == [0] else None
+    if leading is not None and leading[1] < relation.count:
+        return False
     sample = relation.sample(tuning.sampled_rows)
     sought = [sample[column] for column in columns]
     return len(sort_rows(sought)[0]) == len(sought[0])

@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 
 from lftj.join.kernels.statistics_kernels import count_values
-from lftj.join.plan.cardinality import Statistics
+from lftj.join.plan.cardinality import Statistics, seems_key
 from lftj.program.normal_form import RelationSchema
 from lftj.scantree import Arena
 from lftj.storage.relation import RelationVersion
 from lftj.storage.transient_relation import TransientRelation
+from lftj.tuning import DEFAULT
 from lftj.types import INT
 
 SCHEMA = RelationSchema("t", (("x", INT), ("y", INT)))
@@ -55,6 +56,14 @@ def test_values_of_a_few_rows_side_by_side_are_more_than_a_sample_repeats():
     rows = [np.repeat(np.arange(300_000), 4), np.tile(np.arange(4), 300_000)]
     about = Statistics().of(RelationVersion.build(SCHEMA, Arena(), rows)).distinct
     assert about == pytest.approx((300_000, 4), rel=0.4)
+
+
+@pytest.mark.parametrize("times", [1, 2, 100])
+def test_a_column_whose_values_lie_side_by_side_is_no_key(times: int):
+    rows = np.arange(1_000_000)
+    relation = RelationVersion.build(SCHEMA, Arena(), [rows // times, rows % times])
+    assert seems_key(relation, [0], DEFAULT) == (times == 1)
+    assert seems_key(relation, [0, 1], DEFAULT)
 
 
 def test_a_row_s_value_is_one_that_many_rows_have():
