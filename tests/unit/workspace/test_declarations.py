@@ -200,7 +200,7 @@ def test_what_workspaces_cannot_be_made_with(options):
 def test_an_option_that_load_does_not_have(ws):
     ws.relation("r", {"x": int})
     with pytest.raises(lftj.OptionError) as caught:
-        ws.load("r", [(1,)], null="drop")
+        ws.load("r", [(1,)], nuls="drop")
     assert (caught.value.code, caught.value.hint) == ("E170", "did you mean nulls=?")
 
 
