@@ -115,7 +115,7 @@ def _costs(workspace: lftj.Workspace, days: int, changes: list[int]) -> Table:
     table = Table(
         "day", "changes", "parts", "tasks", "rows sent", "bytes", "kernel steps", "seconds"
     )
-    for offset, report in enumerate(workspace.profile(last=days).to_dict("records")):
+    for offset, report in enumerate(workspace.profile(last=days).result().to_dicts()):
         day = feed.FIRST_DAY + feed.ONE_DAY * offset
         cells = (
             changes[offset],
