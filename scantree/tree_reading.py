@@ -24,12 +24,6 @@ from lftj.scantree.sharing import SPAN, Span, equal_spans, spans
 
 A = TypeVar("A")
 
-_WEYL = np.uint64(0x9E3779B97F4A7C15)
-_MIXING = (
-    (np.uint64(30), np.uint64(0xBF58476D1CE4E5B9)),
-    (np.uint64(27), np.uint64(0x94D049BB133111EB)),
-)
-
 
 class TreeReading:
     """The readers of one version of a tree. Nothing here changes it."""
@@ -174,24 +168,6 @@ class TreeReading:
         return self.numbered(
             np.minimum(numbers, self.count - 1), range(self.key_width + self.value_width)
         )
-
-    def drawn(self, rows: int) -> list[Words]:
-        """About `rows` rows as if at random, ascending, the same ones whenever as many are drawn of
-        as many; all of them when there are no more. Of a column whose values lie side by side rows
-        at equal distances would show each value once.
-
-        O(rows · log n).
-        """
-        if self.count <= rows:
-            return self.columns()
-        mixed = np.arange(1, rows + 1, dtype=np.uint64) * _WEYL
-        for shift, factor in _MIXING:  # as in SplitMix64
-            mixed = (mixed ^ (mixed >> shift)) * factor
-        numbers = np.sort(
-            ((mixed ^ (mixed >> np.uint64(31))) % np.uint64(self.count)).astype(np.int64)
-        )
-        different = np.diff(numbers, prepend=-1) > 0
-        return self.numbered(numbers[different], range(self.key_width + self.value_width))
 
     def numbered(self, numbers: Words, only: Sequence[int]) -> list[Words]:
         """The columns at the positions `only` of the rows with these numbers, from 0 and ascending.

@@ -115,10 +115,6 @@ class RelationVersion(Making):
         """About `rows` rows at equal distances. O(rows · log n)."""
         return self.identity.sample(rows)
 
-    def drawn(self, rows: int) -> Columns:
-        """About `rows` rows as if at random. O(rows · log n)."""
-        return self.identity.drawn(rows)
-
     def numbered(self, numbers: np.ndarray, only: Sequence[int]) -> Columns:
         """Read these columns of the rows with these numbers, ascending. O(n · log) at most."""
         return self.identity.numbered(numbers, only)

@@ -104,10 +104,6 @@ class TransientRelation(RelationVersion):
             self._matrix if order == tuple(range(len(order))) else self._matrix.take(order, axis=0)
         )
 
-    def drawn(self, rows: int) -> Columns:
-        """The same: rows here have no order in which values would lie side by side."""
-        return self.sample(rows)
-
     def leading_values(self) -> None:
         """Leading values: unknown, as the rows are in no order."""
 
@@ -195,10 +191,6 @@ class AnyOrder(RelationVersion):
     def sample(self, rows: int) -> Columns:
         """About `rows` rows at equal distances."""
         return self._relation.sample(rows)
-
-    def drawn(self, rows: int) -> Columns:
-        """About `rows` rows as if at random."""
-        return self._relation.drawn(rows)
 
     def leading_values(self) -> tuple[float, float] | None:
         """The leading values of the relation."""

@@ -113,11 +113,6 @@ class WidenedRelation(RelationVersion):
         found = self.narrow.sample(rows)
         return self._beside(found, len(found[0]), None)
 
-    def drawn(self, rows: int) -> Columns:
-        """About `rows` rows as if at random. O(rows · log n)."""
-        found = self.narrow.drawn(rows)
-        return self._beside(found, len(found[0]), None)
-
     def numbered(self, numbers: np.ndarray, only: Sequence[int]) -> Columns:
         """Read these columns of the rows with these numbers, ascending."""
         narrow = self._narrow(only)

@@ -130,7 +130,7 @@ def estimate(relation: RelationVersion, tuning: Tuning = DEFAULT) -> RelationSta
     How often the first column repeats is known from rows side by side: a sample at equal distances
     may have each value once.
     """
-    rows = np.array(relation.drawn(tuning.sampled_rows), np.int64)
+    rows = np.array(relation.sample(tuning.sampled_rows), np.int64)
     sample = np.sort(rows, axis=1)
     counts = np.empty((len(sample), 3), np.int64)
     count_values(sample, counts)
@@ -232,14 +232,14 @@ def seems_key(relation: RelationVersion, columns: Iterable[int], tuning: Tuning)
     leading = relation.leading_values() if columns == [0] else None
     if leading is not None and leading[1] < relation.count:
         return False
-    sample = relation.drawn(tuning.sampled_rows)
+    sample = relation.sample(tuning.sampled_rows)
     sought = [sample[column] for column in columns]
     return len(sort_rows(sought)[0]) == len(sought[0])
 
 
 def sampled(relation: RelationVersion, tuning: Tuning) -> Mapping[int, np.ndarray]:
     """Rows of a sample, by column: to count those that pass a test. O(sample · log n)."""
-    return dict(enumerate(relation.drawn(tuning.sampled_rows)))
+    return dict(enumerate(relation.sample(tuning.sampled_rows)))
 
 
 def unevenness(
@@ -292,7 +292,7 @@ def _drawn(
     atom: PositiveAtom, relation: RelationVersion, dictionary: Dictionary, tuning: Tuning
 ) -> Sequence[tuple[int, ...]]:
     """Rows of the sample that have an atom's constants."""
-    rows = zip(*[column.tolist() for column in relation.drawn(tuning.sampled_rows)], strict=True)
+    rows = zip(*[column.tolist() for column in relation.sample(tuning.sampled_rows)], strict=True)
     fixed = [
         (column, encode_constant(argument.type, argument.value, dictionary))
         for column, argument in enumerate(atom.args)

@@ -173,13 +173,13 @@ def test_a_new_value_before_all_others_meets_no_context_that_it_does_not_concern
     """)
     with workspace.transaction() as transaction:
         for name in ("par", "kid"):
-            transaction.insert(name, [(c, c // 6) for c in range(1, 20_000)])
+            transaction.insert(name, [(c, c // 4) for c in range(1, 20_000)])
         transaction.insert(
             "sib",
             [
                 (a, b)
-                for a in range(1, 3_000)
-                for b in range(a // 6 * 6, a // 6 * 6 + 6)
+                for a in range(1, 5_000)
+                for b in range(a // 4 * 4, a // 4 * 4 + 4)
                 if 0 < b != a
             ],
         )
