@@ -51,8 +51,8 @@ class Address:
 
 
 def place_of(path: str | os.PathLike[str], options: Mapping[str, str] | None) -> Path | Address:
-    """The folder or the address that a path names. Raises ValueError for an address of another
-    kind; its argument is the kind.
+    """The folder or the address that a path names. Raises ValueError, which says what it is, for
+    an address of another kind.
     """
     found = os.fspath(path)
     if found.startswith("file:///"):
@@ -61,7 +61,9 @@ def place_of(path: str | os.PathLike[str], options: Mapping[str, str] | None) ->
         return Path(found).absolute()
     kind = address[1].lower()
     if kind not in STORES or isinstance(path, os.PathLike):  # a `Path` has lost a slash of it
-        raise ValueError(address[1])
+        raise ValueError(
+            f"path={found!r} is an address ({address[1]}) of which no objects are read"
+        )
     if kind == "s3a":  # Hadoop's name for the same
         found = found.replace(address[1], "s3", 1)
     return Address(found.rstrip("/"), tuple(sorted((options or {}).items())))

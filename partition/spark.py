@@ -352,9 +352,9 @@ def _place(
     """
     try:
         place = place_of(path, options)
-    except ValueError as kind:
+    except ValueError as reason:
         raise UnsupportedError(
-            f"path={os.fspath(path)!r} is an address ({kind}) of which no objects are read",
+            str(reason),
             "address",
             "give a folder that driver and executors see under one name, such as a mounted share, "
             f"or the address of an object store as text: {', '.join(STORES)}",

@@ -148,17 +148,19 @@ def connect(
         hint = "lftj.ThreadExecutor(threads=2), or lftj.SparkExecutor(…)"
         raise DeclarationError(f"{executor!r} evaluates nothing", hint=hint)
     workers = executor or ThreadExecutor()
+    place: Path | Address | None = None
     if path is not None:
-        named = storage_options is None and ":/" not in os.fspath(path)
+        named = ":/" not in os.fspath(path)
         place = Path(path) if named else _place_of(path, storage_options)
+    if storage_options is not None and (place is None or isinstance(place, Path)):
+        raise refused("storage_options", Kind.PATH, storage_options)
+    if place is not None:
         if read_only and _are_parts(place):
             _refuse(Kind.PARTS, **{**of_path, "read_only": (False, False)}, keep=(keep, None))
             return Workspace(_reader(place, writer_timeout, progress, workers, tuning))
         if not isinstance(place, Path):
             raise refused("writing to an address", Kind.PARTS, path)
         path = place
-    if storage_options is not None:
-        raise refused("storage_options", Kind.PATH, storage_options)
     engine = InProcess(
         writer_timeout,
         progress,
@@ -185,19 +187,15 @@ def connect(
 def _place_of(
     path: str | os.PathLike[str], storage_options: Mapping[str, str] | None
 ) -> Path | Address:
-    """The folder or address that a path names. Raises DistributedError (E400) for an address of
-    another kind, and for options of an address where a folder is named.
+    """The folder or address that an address names. Raises DistributedError (E400) for one of
+    another kind.
     """
     from lftj.partition.address import place_of  # only who names an address pays for this
 
     try:
-        place = place_of(path, storage_options)
-    except ValueError as kind:
-        what = f"path={os.fspath(path)!r} is an address ({kind}) of which no objects are read"
-        raise refused("address", Kind.PARTS, what) from None
-    if storage_options is not None and isinstance(place, Path):
-        raise refused("storage_options", Kind.PATH, dict(storage_options))
-    return place
+        return place_of(path, storage_options)
+    except ValueError as reason:
+        raise refused("address", Kind.PARTS, reason) from None
 
 
 def _are_parts(place: Path | Address) -> bool:

@@ -193,8 +193,8 @@ def read_facts(
             for n, what in ((len(positions), "field"), (len(columns), "column"))
         )
         raise FrameError(f'columns="{picked}" picks {few}, the relation has {all_}', code="E231")
-    carrier = carry_text(text, _width(text, positions, layout.picked is None), None, facts=True,
-        null=layout.null)  # fmt: skip
+    width = _width(text, positions, layout.picked is None)
+    carrier = carry_text(text, width, None, facts=True, null=layout.null)
     targets = [Target(column, type, dictionary, carrier.place) for column, type in columns]
     try:
         coded = [

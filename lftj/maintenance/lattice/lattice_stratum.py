@@ -117,9 +117,8 @@ class BestUpdate(_OfBest, CountedUpdate):
         """The same; proofs, whose count has no bound, are not counted for what would take too
         much.
         """
-        cost, most = super().forecast(), math.inf
-        if cost.allowed is not None:
-            most = cost.allowed
+        cost = super().forecast()
+        most = math.inf if cost.allowed is None else cost.allowed
         vain = isinstance(self.state, Uncounted) and self.change.hopeless(self.state, most)
         return cost._replace(worthwhile=cost.worthwhile and not vain)
 
