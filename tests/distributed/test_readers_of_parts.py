@@ -8,6 +8,7 @@ import logging
 import os
 import random
 import signal
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -374,6 +375,7 @@ def test_a_lease_is_written_as_long_as_its_reader_lives(
         for _ in range(10_000):
             if file.stat().st_mtime > 0.0:
                 break
+            time.sleep(0.001)  # the thread that writes needs the lock of Python
         else:
             pytest.fail("nobody writes it again")
         if (child := os.fork()) == 0:
