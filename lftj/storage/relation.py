@@ -29,7 +29,7 @@ NONE_KNOWN: Known = MappingProxyType({})
 _NONE_WAITING: Waiting = {}  # one for all, never changed
 # inserts into so many times as many rows are merged with them in less time than put in page by page
 _DENSE = 3
-_PAIRS = 256  # of rows, from which the values of the first column are estimated
+_PAIRS = 256  # of rows, which tell how often columns differ between a row and the next
 _DIFFERING = 16
 """Pairs that differ, from which on they tell how many do."""
 _FURTHER = 16
@@ -119,26 +119,30 @@ class RelationVersion(Making):
         """Read these columns of the rows with these numbers, ascending. O(n · log) at most."""
         return self.identity.numbered(numbers, only)
 
-    def leading_values(self) -> tuple[float, float] | None:
-        """The number of distinct values in the first column, as told by how often it differs
-        between a row and the next, or one further behind where these hardly differ, and what it
-        hardly exceeds; None: not known.
+    def side_by_side(self) -> tuple[float, Sequence[float]] | None:
+        """Numbers of distinct values as rows side by side tell them: about how many the first
+        column has, and per column how many it hardly exceeds, as a column has no more values than
+        it has runs. None: not known.
 
-        O(log n): some hundred pairs of rows are looked at, for each of a few distances.
+        Where the first column hardly differs between a row and the next, one further behind tells:
+        its values stand in order. O(log n): some hundred pairs of rows are looked at, for each of a
+        few distances.
         """
         if self.count <= _PAIRS:
             return None
-        here, apart, differ = self.identity.sample(_PAIRS)[0], 1, 0
-        while True:
-            behind = self.identity.sample(_PAIRS, behind=apart)[0]
-            differ = np.count_nonzero(here != behind)
-            if differ >= _DIFFERING or apart * _FURTHER * _PAIRS > self.count:
-                break
+        here, behind = self.identity.sample(_PAIRS), self.identity.sample(_PAIRS, behind=1)
+        differ = [int(np.count_nonzero(a != b)) for a, b in zip(here, behind, strict=True)]
+        most = [self._hardly_exceeded(each) for each in differ]
+        first, apart = differ[0], 1
+        while first < _DIFFERING and apart * _FURTHER * _PAIRS <= self.count:
             apart *= _FURTHER
-        rows = self.count / apart
-        return rows * (differ / _PAIRS), rows * min(
-            1.0, (differ + 2 * (differ + 1) ** 0.5) / _PAIRS
-        )
+            first = int(np.count_nonzero(here[0] != self.identity.sample(_PAIRS, behind=apart)[0]))
+        most[0] = self._hardly_exceeded(first) / apart
+        return max(1.0, self.count / apart * (first / _PAIRS)), most
+
+    def _hardly_exceeded(self, differ: int) -> float:
+        """Pairs of all rows that differ, where so many do of those looked at."""
+        return self.count * min(1.0, (differ + 2 * (differ + 1) ** 0.5) / _PAIRS)
 
     def contains(self, columns: Sequence[np.ndarray]) -> np.ndarray:
         """Mark those of these rows (sorted) that are here. O(m log n); O(m + log n) where all of

@@ -104,8 +104,8 @@ class TransientRelation(RelationVersion):
             self._matrix if order == tuple(range(len(order))) else self._matrix.take(order, axis=0)
         )
 
-    def leading_values(self) -> None:
-        """Leading values: unknown, as the rows are in no order."""
+    def side_by_side(self) -> None:
+        """Rows side by side tell nothing, as the rows are in no order."""
 
 
 class PickedRows(TransientRelation):
@@ -192,6 +192,6 @@ class AnyOrder(RelationVersion):
         """About `rows` rows at equal distances."""
         return self._relation.sample(rows)
 
-    def leading_values(self) -> tuple[float, float] | None:
-        """The leading values of the relation."""
-        return self._relation.leading_values()
+    def side_by_side(self) -> tuple[float, Sequence[float]] | None:
+        """See `RelationVersion.side_by_side`."""
+        return self._relation.side_by_side()

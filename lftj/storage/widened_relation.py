@@ -119,9 +119,12 @@ class WidenedRelation(RelationVersion):
         found = self.narrow.numbered(numbers, narrow) if narrow else []
         return self._beside(found, len(numbers), only)
 
-    def leading_values(self) -> tuple[float, float] | None:
-        """See `RelationVersion.leading_values`."""
-        return self.narrow.leading_values()
+    def side_by_side(self) -> tuple[float, Sequence[float]] | None:
+        """See `RelationVersion.side_by_side`."""
+        if (narrow := self.narrow.side_by_side()) is None:
+            return None
+        about, most = narrow
+        return about, [*most, *[1.0] * len(self.codes)]
 
     def contains(self, columns: Sequence[np.ndarray]) -> np.ndarray:
         """Mark those of these rows (sorted) that are here. O(m log n)."""

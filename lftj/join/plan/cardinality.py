@@ -127,8 +127,8 @@ class RelationStatistics:
 def estimate(relation: RelationVersion, tuning: Tuning = DEFAULT) -> RelationStatistics:
     """Sample a relation. O(sample · log n).
 
-    How often the first column repeats is known from rows side by side: a sample at equal distances
-    may have each value once.
+    Rows side by side bound the values of each column, and tell how often the first repeats: of one
+    that ascends with the rows, a sample at equal distances may have each value once.
     """
     rows = np.array(relation.sample(tuning.sampled_rows), np.int64)
     sample = np.sort(rows, axis=1)
@@ -139,10 +139,12 @@ def estimate(relation: RelationVersion, tuning: Tuning = DEFAULT) -> RelationSta
         for values, once, _ in counts.tolist()
     ]
     crowds = [_crowd(pairs, relation.count, sample.shape[1]) for pairs in counts[:, 2].tolist()]
-    if relation.count > tuning.sampled_rows and (leading := relation.leading_values()) is not None:
-        about, most = leading
-        crowds[0] = float(max(crowds[0], relation.count / max(1.0, about)))
-        distinct[0] = float(max(about, min(distinct[0], most)))
+    if relation.count > tuning.sampled_rows and (known := relation.side_by_side()) is not None:
+        about, most = known
+        distinct = [max(1.0, min(pair)) for pair in zip(distinct, most, strict=True)]
+        distinct[0] = max(about, distinct[0])
+        least = [relation.count / about, *[relation.count / each for each in most[1:]]]
+        crowds = [max(pair) for pair in zip(crowds, least, strict=True)]
     return RelationStatistics(
         relation.count,
         tuple(distinct),
@@ -226,11 +228,11 @@ def stale(now: int, planned: int, times: float, few: int = 0) -> bool:
 
 def seems_key(relation: RelationVersion, columns: Iterable[int], tuning: Tuning) -> bool:
     """Tell whether no two rows of a sample have the same values in these columns, nor any two that
-    lie side by side where the first column is meant. O(sample · log n).
+    lie side by side where one column is meant. O(sample · log n).
     """
     columns = list(columns)
-    leading = relation.leading_values() if columns == [0] else None
-    if leading is not None and leading[1] < relation.count:
+    known = relation.side_by_side() if len(columns) == 1 else None
+    if known is not None and known[1][columns[0]] < relation.count:
         return False
     sample = relation.sample(tuning.sampled_rows)
     sought = [sample[column] for column in columns]

@@ -58,6 +58,18 @@ def test_values_of_a_few_rows_side_by_side_are_more_than_a_sample_repeats():
     assert about == pytest.approx((300_000, 4), rel=0.4)
 
 
+@pytest.mark.parametrize("times", [2, 4, 30])
+def test_values_that_ascend_with_the_rows_are_hardly_more_than_differ_side_by_side(times: int):
+    rows = np.arange(20_000)
+    relation = RelationVersion.build(SCHEMA, Arena(), [rows, rows // times])
+    about = Statistics().of(relation)
+    assert about.distinct[0] == 20_000
+    assert about.distinct[1] == pytest.approx(20_000 / times, rel=0.5)
+    assert about.crowds[1] == pytest.approx(times, rel=0.5)
+    assert seems_key(relation, [0], DEFAULT)
+    assert not seems_key(relation, [1], DEFAULT)
+
+
 @pytest.mark.parametrize("times", [1, 2, 100])
 def test_a_column_whose_values_lie_side_by_side_is_no_key(times: int):
     rows = np.arange(1_000_000)
