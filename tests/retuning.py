@@ -24,9 +24,9 @@ def retuned(workspace: Any, **fields: Any) -> Iterator[None]:
 
 
 @contextmanager
-def constants(module: ModuleType, **values: Any) -> Iterator[None]:
-    """Meanwhile these constants of a module have other values."""
+def constants(module: ModuleType | type, **values: Any) -> Iterator[None]:
+    """Meanwhile these constants of a module, or attributes of a class, have other values."""
     with pytest.MonkeyPatch.context() as patch:
         for name, value in values.items():
-            patch.setattr(module, name, value)
+            patch.setattr(module, name, value, raising=isinstance(module, ModuleType))
         yield

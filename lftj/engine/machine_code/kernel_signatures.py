@@ -106,6 +106,7 @@ lftj.maintenance.lattice.improvement_kernels run_improvement W
   lftj.maintenance.counting.question_kernels.Surroundings:i,i,i,i
   lftj.maintenance.counting.apply_iteration_kernels.Trees:R,R,R,R
   lftj.maintenance.counting.question_kernels.Questions:R,R,W R R R W
+lftj.maintenance.lattice.group_order_kernels rank_nodes W W W
 lftj.maintenance.counting.iteration_kernels run_iterations W
   lftj.maintenance.counting.question_kernels.Surroundings:i,i,i,i
   lftj.maintenance.counting.apply_iteration_kernels.Trees:R,R,R,R

@@ -5,8 +5,9 @@ each group.
 Where many groups are offered better values at once, most of these will be bettered again before the
 end, and what follows from them was for nothing. So the best offers are taken first and the others
 wait, until a later iteration in which they are among the best or are not needed any more: a coarse
-form of Dijkstra's order, as in Δ-stepping [Meyer and Sanders 2003]. In what order offers are taken
-changes no result.
+form of Dijkstra's order, as in Δ-stepping [Meyer and Sanders 2003]. Where an order of the groups is
+known (`group_order`), all offers to the first groups are taken, and those to the others wait by
+rank. In what order offers are taken changes no result.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from lftj.heads.values import by_value
 from lftj.join.rent_or_buy import NOTHING_LOST
 from lftj.join.run.evaluate import Columns
 from lftj.maintenance.cost.cost_model import laid_into
+from lftj.maintenance.lattice.group_order import GroupOrder
 from lftj.maintenance.semi_naive.packed_rows import Packed, sorted_together
 from lftj.maintenance.semi_naive.row_set import RowSet
 from lftj.program.monotone import Lattice
@@ -29,6 +31,7 @@ from lftj.types import Type
 from lftj.types.dictionary import Dictionary
 
 _WORD = 8
+_LEAST = -(1 << 63)
 _TAKEN_OFFERS = 256
 """Offers that an iteration takes, the best first: fewer are improved later, more iterations are
 run.
@@ -66,11 +69,20 @@ class BestRows:
         best_first: bool = False,
     ):
         self._total = total
-        self._best_first = best_first
+        self._best_first = self._best_only = best_first
         self._lattice = lattice
         self._dictionary = dictionary
         self._waiting: list[np.ndarray] = []
         self._size = 0  # how many wait
+        self._by_rank: dict[int, list[np.ndarray]] = {}  # those whose groups are not the first
+        self._ranked = 0  # how many these are
+        self._groups: GroupOrder | None = None
+        self._exploring = False
+        self.rising = False
+        """True where an iteration took a better value than the best of the one before: the best
+        offers were taken too early.
+        """
+        self._front = _LEAST
         self._most = _OFFERED_ROWS
         self._adding = Lock()
         self._found: RowSet | None = (
@@ -138,6 +150,13 @@ class BestRows:
         self._waiting.append(rows)
         self._size += rows.shape[1]
 
+    def _hold(self, rows: np.ndarray) -> None:
+        if self._exploring:
+            self._by_rank.setdefault(0, []).append(rows)
+            self._ranked += rows.shape[1]
+        else:
+            self._wait(rows)
+
     def add_columns(self, columns: Columns) -> None:
         """Add candidates whose columns are these."""
         self.add(np.array(columns, np.int64), np.arange(len(columns)))
@@ -147,7 +166,45 @@ class BestRows:
         """Number of candidates that wait."""
         if self._all is not None:
             return self._all.fresh
-        return self._size if self._found is None else self._found.count
+        return self._ranked + (self._size if self._found is None else self._found.count)
+
+    def explore(self) -> None:
+        """Take only the first offers that groups get. Further ones wait for an order."""
+        self._exploring = True
+
+    def arrange(self, groups: GroupOrder | None) -> None:
+        """Take offers by the ranks of their groups; without an order as before `explore`."""
+        self._groups, self._exploring = groups, False
+        for rows in self._by_rank.pop(0, []):
+            self._wait(rows)
+        self._ranked = 0
+
+    @property
+    def rank(self) -> int | None:
+        """The least rank of groups with offers; None where there are none, or groups have no order.
+        O(m log n) for m offers since the last call.
+        """
+        if self._groups is None or self._lattice is None:
+            return None
+        for rows in [each for each in self._waiting if each.shape[1]]:
+            keys = [rows[place] for place in self._lattice.group(len(rows))] or [0 * rows[0]]
+            ranks = self._groups.of(keys)
+            order = np.argsort(ranks, kind="stable")
+            ranks, rows = ranks[order], rows[:, order]
+            starts = np.flatnonzero(np.diff(ranks, prepend=ranks[:1] - 1))
+            for rank, piece in zip(ranks[starts], np.split(rows, starts[1:], axis=1), strict=True):
+                self._by_rank.setdefault(int(rank), []).append(piece)
+        self._ranked += self._size
+        self._forget()
+        return min(self._by_rank, default=None)
+
+    def choose(self, rank: int) -> None:
+        """Let `take_fresh` take the groups of one rank. Of those on cycles the best come first."""
+        if self._groups is not None:
+            for rows in self._by_rank.pop(rank, []):
+                self._wait(rows)
+            self._ranked -= self._size
+            self._best_only = self._best_first and rank == self._groups.last
 
     @property
     def bytes(self) -> int:
@@ -168,7 +225,7 @@ class BestRows:
         """The rows that are new or better since the last call, in ascending order. O(m log n) for m
         candidates.
         """
-        if not self.offered:
+        if self.offered == self._ranked:
             return no_rows(self._total.schema.arity)
         if self._all is not None:
             self._later.append(rows := self._all.take_fresh(ordered=True))
@@ -251,11 +308,19 @@ class BestRows:
         offered, had = np.split(keys if lattice.direction < 0 else ~keys, 2)
         better = ~found | (offered < had)
         back = [order.index(place) for place in range(len(rows))]
-        if self._best_first and (limit := _limit(offered[better])) is not None:
+        later = None
+        if self._exploring:
+            later = better & found
+        elif self._best_only and (limit := _limit(offered[better])) is not None:
             later = better & (offered > limit)
+        if later is not None:
             better &= ~later
             held = [column[later] for column in offer]
-            self._wait(np.array([held[place] for place in back]))
+            self._hold(np.array([held[place] for place in back]))
+        if better.any() and type.name != "str":
+            best = int(offered[better].min())
+            self.rising |= best < self._front
+            self._front = best
         inserts = [column[better] for column in offer]
         erases = [column[better & found] for column in present]
         return Delta(

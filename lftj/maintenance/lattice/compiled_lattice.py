@@ -9,7 +9,7 @@ again some iterations later.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -58,8 +58,9 @@ class _Question:
 
 
 class CompiledLattice(CompiledRuns):
-    """The runs of one fixpoint by these variants; `iterations`: in how many iterations, and `cost`:
-    what they took (see `cost_model`). `trail`: what each of them found, where that is asked for.
+    """The runs of one fixpoint by these variants; `iterations`: in how many iterations, `taken`: of
+    about how many groups, and `cost`: what they took (see `cost_model`). `trail`: what each of them
+    found, where that is asked for.
     """
 
     trail: list[Iteration] | None = None
@@ -72,7 +73,7 @@ class CompiledLattice(CompiledRuns):
         context: Context,
     ):
         super().__init__(_COMPILED_OFFERS, at.IMPROVEMENT_WORDS, context)
-        self.iterations = self.cost = 0
+        self.iterations = self.cost = self.taken = 0
         self._schemas = schemas
         self._lattices = lattices
         self._variants = variants
@@ -105,8 +106,10 @@ class CompiledLattice(CompiledRuns):
         below: Versions,
         offers: Mapping[str, np.ndarray],
         plans: VariantPlans,
+        often: Callable[[Versions, int], bool],
     ) -> dict[str, np.ndarray]:
-        """Do iterations while it goes well. `totals` are as they leave them. What is offered then.
+        """Do iterations while it goes well, and until groups are taken `often`, as rows and `taken`
+        tell. `totals` are as they leave them. What is offered then.
 
         Offers are matrices of columns × rows. Raises what `spend` and `charge` raise.
         """
@@ -121,8 +124,9 @@ class CompiledLattice(CompiledRuns):
                     int(control[run_at.QUESTION]), self._questions, self._plans
                 ):
                     self._plans[question] = self._plan(question, readable, plans)
-            going = status in (run_at.LIMIT, run_at.UNPLANNED) or (
-                status == run_at.FULL and control[run_at.ITERATIONS] > 0
+            going = not often(totals, self.taken) and (
+                status in (run_at.LIMIT, run_at.UNPLANNED)
+                or (status == run_at.FULL and control[run_at.ITERATIONS] > 0)
             )
         self._came_to(self.iterations - before)
         own = [
@@ -236,6 +240,7 @@ class CompiledLattice(CompiledRuns):
             if asked:
                 variant_plans.account(question.variant, asked, spent, answers)
                 self._context.budget.found += answers
+        self.taken += int(questions.records[:, run_at.ASKED].sum()) // max(1, len(self._questions))
         iterations, cost = int(self._control[run_at.ITERATIONS]), int(self._control[run_at.COST])
         self.iterations += iterations
         self.cost += cost

@@ -25,6 +25,7 @@ from lftj.join.run.evaluate import Columns, Relations, chunks, plan_rule
 from lftj.maintenance.inputs.versions import CHANGE, Versions
 from lftj.maintenance.lattice.best_rows import BestRows
 from lftj.maintenance.lattice.compiled_lattice import CompiledLattice
+from lftj.maintenance.lattice.group_order import GroupOrder, order_groups
 from lftj.maintenance.lattice.optimal_support import offering
 from lftj.maintenance.rules.full_evaluation import head_picks
 from lftj.maintenance.semi_naive.fixpoint import Fixpoint
@@ -37,6 +38,17 @@ from lftj.storage.relation import RelationVersion
 from lftj.storage.transient_relation import TransientRelation
 from lftj.tuning.aids import BEST_FIRST
 from lftj.types.sources import Role, Source
+
+_AGAIN = 2
+"""Times that a group is taken in the mean before an order of groups is looked for: time lost on
+offers that are bettered against an evaluation in vain.
+"""
+_FEW_TAKEN = 1 << 12
+"""Groups taken up to which no order is looked for."""
+_ITERATION_TAKEN = 64
+"""Groups that compiled code takes in the time of an iteration outside, in which an order is looked
+for.
+"""
 
 
 class MonotoneFixpoint(Fixpoint[BestRows]):
@@ -62,6 +74,8 @@ class MonotoneFixpoint(Fixpoint[BestRows]):
         self._lattices = found
         self.iterations = 0
         self.few = CompiledLattice(schemas, found, self.variants, context)
+        self._ordering = self.best_first and BEST_FIRST not in context.tuning.without
+        self._taken_groups, self._patience, self._exploring = 0, _AGAIN, False
 
     def first(self, schema: RelationSchema, seeds: list[NormalRule]) -> BestRows:
         """The base rows, and what the rules offer that read nothing of the stratum."""
@@ -173,7 +187,7 @@ class MonotoneFixpoint(Fixpoint[BestRows]):
             rows or RelationVersion.empty(self.schemas[name], self.context.resources.arena),
             self._lattices.get(name),
             self.context.resources.dictionary,
-            best_first=self.best_first and BEST_FIRST not in self.context.tuning.without,
+            best_first=self._ordering,
         )
 
     def _offer(self, rule: NormalRule, relations: Relations, rows: BestRows) -> None:
@@ -200,12 +214,65 @@ class MonotoneFixpoint(Fixpoint[BestRows]):
             sum(rows.offered for rows in self.rows.values())
         ):
             self._do_compiled()
+        rising = self.few.taken or any(rows.rising for rows in self.rows.values())
+        if rising and not self._exploring and self._often(self.all(), self.few.taken):
+            self._explore()
         self.context.budget.spend(1)
         self.context.budget.check_memory(sum([rows.bytes for rows in self.rows.values()]))
         self.iterations += 1
         self.older = dict(self.totals)
-        self.deltas = {name: self._taken(name) for name in self.schemas}
+        self.deltas = self._first_offers()
+        self._taken_groups += sum(self.deltas[name].count for name in self._lattices)
         self.totals = {name: self.total(name) for name in self.kept}
+
+    def _first_offers(self) -> dict[str, TransientRelation]:
+        """The rows that are new or better, of groups that have an order those that come first."""
+        while True:
+            ranks = [rank for rows in self.rows.values() if (rank := rows.rank) is not None]
+            if ranks:
+                for rows in self.rows.values():
+                    rows.choose(min(ranks))
+            found = {name: self._taken(name) for name in self.schemas}
+            if any(each.count for each in found.values()):
+                return found
+            if self._exploring:
+                self._take_in_order()
+            elif not ranks:
+                return found
+
+    def _often(self, totals: Relations, compiled: int) -> bool:
+        """Test for groups that are taken so often that an order of them is looked for. `compiled`:
+        how many compiled code has taken.
+        """
+        groups = sum([totals[name].count for name in self._lattices])
+        most = _FEW_TAKEN + self._patience * groups + _ITERATION_TAKEN * self.few.iterations
+        return self._ordering and compiled + self._taken_groups > most
+
+    def _explore(self) -> None:
+        """Let all groups come before better values do, if an order of those that are there is of
+        use.
+        """
+        self._exploring = self._order() is not None
+        if self._exploring:
+            self.compiled = False
+            for name in self._lattices:
+                self.rows[name].explore()
+        else:
+            self._begin_again(2 * self._patience)
+
+    def _take_in_order(self) -> None:
+        """Take groups in their order from now on: all are there."""
+        orders = self._order()
+        self._exploring, self.compiled = False, orders is None
+        for name in self._lattices:
+            self.rows[name].arrange(orders[name] if orders else None)
+        self._begin_again(self._patience if orders else 2 * self._patience)
+
+    def _order(self) -> dict[str, GroupOrder] | None:
+        return order_groups(self.rules, self.all(), self._lattices, self.lower, self.context)
+
+    def _begin_again(self, patience: int) -> None:
+        self._patience, self._taken_groups = patience, -self.few.taken
 
     def _taken(self, name: str) -> TransientRelation:
         """The rows of a relation that are new or better."""
@@ -219,7 +286,7 @@ class MonotoneFixpoint(Fixpoint[BestRows]):
         """Iterations of few offers, up to one that is for others."""
         offers = {name: rows.take_offers() for name, rows in self.rows.items()}
         totals = self.all()
-        left = self.few.go(totals, self.lower, offers, self._plans)
+        left = self.few.go(totals, self.lower, offers, self._plans, self._often)
         for name, rows in self.rows.items():
             rows.total = totals[name]
             rows.add(left[name], np.arange(len(left[name])))
