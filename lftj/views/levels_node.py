@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
+from math import inf
 
 import numpy as np
 
@@ -39,10 +40,20 @@ from lftj.views.levels_state import LevelsState, no_levels, sum_shape
 
 RISE = 64
 """Levels that groups may rise beyond the highest before a cycle is looked for."""
+_RAISED_AGAIN = 2
+"""Times that a group is raised in the mean before all levels are found at once: time lost on
+raising against two evaluations without values.
+"""
+_FEW_RAISED = 1 << 10
+"""Groups raised again up to which they are not."""
 
 
 class Suspicion(Exception):
     """Levels have risen so far that there may be a cycle."""
+
+
+class DeepError(Exception):
+    """Groups have been raised so often that their levels had better be found first."""
 
 
 class Growing:
@@ -128,6 +139,7 @@ class Levels:
         reads = frozenset[str]().union(*(each.reads for each in state.contributions))
         self._around = {name: versions[name] for name in reads}
         self._highest = state.highest
+        self._raised_again: float = 0
         self.now = {name: Growing(versions[name]) for name in self._columns}
 
     # ── the two ways ──────────────────────────────────────────────────────────────────────────────
@@ -144,12 +156,13 @@ class Levels:
                 self._follow(each, versions)
         return self._finished()
 
-    def from_nothing(self) -> tuple[dict[str, Delta], LevelsState]:
-        """The stratum evaluated anew."""
+    def from_nothing(self, *, deep: bool = False) -> tuple[dict[str, Delta], LevelsState]:
+        """The stratum evaluated anew. Raises DeepError, unless it is known to be `deep`."""
         arena = self._context.resources.arena
         for name in self._columns:
             self.now[name] = Growing(RelationVersion.empty(self._schemas[name], arena))
-        self._limit, self._suspicious = RISE, False
+        self._limit, self._suspicious = RISE + self._highest, False
+        self._raised_again = -inf if deep else 0
         for each in self._state.contributions:
             if not each.sources:
                 self._take(each, *each.full(self._versions, self._context))
@@ -260,6 +273,10 @@ class Levels:
         raised = self._raised(each, rows)
         while raised:
             self._context.budget.spend(1)
+            self._raised_again += sum(len(keys[0]) for keys in raised.values())
+            groups = sum(map(len, self._levels.values()))
+            if not self._suspicious and self._raised_again > _RAISED_AGAIN * groups + _FEW_RAISED:
+                raise DeepError
             higher: dict[str, Columns] = {}
             for name, keys in raised.items():
                 for other, more in self._above(name, keys).items():

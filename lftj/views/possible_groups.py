@@ -13,39 +13,19 @@ The rules without such conditions are a stratum of their own, which adds up zero
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from lftj.errors import GroupCycleError
 from lftj.join.context import Context
-from lftj.join.plan.variable_orders import variables_of
 from lftj.maintenance.inputs.rule_work import RuleWork
 from lftj.maintenance.inputs.versions import Versions
-from lftj.program.additive import Addition, additions
-from lftj.program.normal_form import (
-    AggregateTerm,
-    Assignment,
-    NormalRule,
-    PositiveAtom,
-    Ref,
-    RelationSchema,
-    RuleVariable,
-    Value,
-)
+from lftj.program.additive import additions
+from lftj.program.normal_form import NormalRule, RelationSchema
 from lftj.storage.relation import RelationVersion
-from lftj.types import INT
-from lftj.types.sources import Role, Source
-from lftj.views.changed_values import compacted
+from lftj.types.sources import Source
+from lftj.views.group_levels import evaluated_by_levels
 from lftj.views.levels_node import Growing, Grown, Levels, Suspicion
 from lftj.views.levels_state import LevelsState, Possible
-
-
-def possible_rules(
-    rules: Sequence[NormalRule], known: Mapping[str, Addition]
-) -> list[NormalRule] | None:
-    """The rules that give the possible groups; None where a group is made of values."""
-    found = [_possible(rule, known) for rule in rules]
-    some = [rule for rule in found if rule is not None]
-    return some if len(some) == len(found) else None
+from lftj.views.possible_rules import possible_schema
 
 
 def follow_possible(
@@ -62,7 +42,7 @@ def follow_possible(
     arena = context.resources.arena
     known = additions(rules)
     made: dict[str, RelationSchema] = {
-        name: _schema(schemas[name.name], each.column)
+        name: possible_schema(schemas[name.name], each.column)
         for name, each in known.items()
         if isinstance(name, Source)
     }
@@ -81,9 +61,11 @@ def follow_possible(
             arena,
             context.tuning,
         )
-        way = Levels(made, state, here, context, work)
         try:
-            deltas, state = way.from_nothing() if before is None else way.followed()
+            if before is None:
+                deltas, state = evaluated_by_levels(made, state, here, context, work)
+            else:
+                deltas, state = Levels(made, state, here, context, work).followed()
         except Suspicion:
             continue
         except GroupCycleError:
@@ -91,59 +73,3 @@ def follow_possible(
         now = {name: relations[name].apply(delta) for name, delta in deltas.items()}
         return Possible(state, now)
     return None
-
-
-def _name(relation: str) -> Source:
-    return Source(relation, Role.POSSIBLE)
-
-
-def _schema(schema: RelationSchema, column: int) -> RelationSchema:
-    columns = list(schema.columns)
-    columns[column] = columns[column][0], INT
-    return RelationSchema(_name(schema.name), tuple(columns))
-
-
-def _possible(rule: NormalRule, known: Mapping[str, Addition]) -> NormalRule | None:
-    """A rule without what it says of values; None where its group is made of them."""
-    variables, values, bound = list(rule.variables), set[int](), set[int]()
-    atoms: list[PositiveAtom] = []
-
-    def fresh() -> Ref:
-        variables.append(RuleVariable("_", INT))
-        return Ref(len(variables) - 1)
-
-    for atom in rule.atoms:
-        args, own = list(atom.args), known.get(atom.relation)
-        if own is not None:
-            value, args[own.column] = args[own.column], fresh()
-            values.update(variables_of(value))
-        atoms.append(PositiveAtom(atom.relation if own is None else _name(atom.relation), (*args,)))
-        bound.update(arg.variable for arg in args if isinstance(arg, Ref))
-    values -= bound  # another atom has it too
-    for _ in rule.assignments:
-        for each in rule.assignments:
-            if each.variable not in bound and not values.isdisjoint(variables_of(each.expression)):
-                values.add(each.variable)
-    head, column, zero = list(rule.head), known[rule.relation].column, fresh()
-    head[column] = AggregateTerm("sum", (zero,), INT)
-    if any(isinstance(term, Ref) and term.variable in values for term in head):
-        return None
-    free = values.isdisjoint
-    made = replace(
-        rule,
-        relation=_name(rule.relation),
-        head=tuple(head),
-        variables=tuple(variables),
-        atoms=tuple(atoms),
-        negated=tuple(
-            [x for x in rule.negated if free(y.variable for y in x.args if isinstance(y, Ref))]
-        ),
-        assignments=(
-            *[x for x in rule.assignments if free({x.variable} | variables_of(x.expression))],
-            Assignment(zero.variable, Value(0, INT)),
-        ),
-        filters=tuple(
-            [x for x in rule.filters if free(variables_of(x.left) | variables_of(x.right))]
-        ),
-    )
-    return compacted(made)[0]

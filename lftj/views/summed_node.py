@@ -15,10 +15,12 @@ from lftj.maintenance.inputs.rule_work import RuleWork
 from lftj.maintenance.inputs.versions import Versions
 from lftj.program.normal_form import NormalRule, RelationSchema, Stratum
 from lftj.storage.delta import Delta
+from lftj.views.group_levels import evaluated_by_levels
 from lftj.views.iterated_node import Iterated
 from lftj.views.levels_node import Levels, Suspicion
 from lftj.views.levels_state import LevelsState
-from lftj.views.possible_groups import follow_possible, possible_rules
+from lftj.views.possible_groups import follow_possible
+from lftj.views.possible_rules import possible_rules
 
 
 def follow_levels(
@@ -55,7 +57,7 @@ def follow_levels(
             work.outcome = "fallback"
     begun = LevelsState.begun(rules)
     try:
-        deltas, state = Levels(schemas, begun, versions, context, work).from_nothing()
+        deltas, state = evaluated_by_levels(schemas, begun, versions, context, work)
     except (GroupCycleError, ValueRangeError, UserFunctionError):
         if not judges:
             raise
@@ -76,7 +78,7 @@ def _iterated(
     except (ValueRangeError, UserFunctionError) as error:
         # Values of a cycle grow until they have no room: then the cycle is what is wrong.
         try:
-            Levels(schemas, begun, versions, context, work).from_nothing()
+            evaluated_by_levels(schemas, begun, versions, context, work)
         except GroupCycleError as cycle:
             raise cycle from None
         except (ValueRangeError, UserFunctionError):

@@ -17,8 +17,10 @@ from lftj.proofs import Part
 from lftj.proofs.sums import DependsOnItself
 from lftj.syntax import tree
 from lftj.syntax.parser import parse
+from lftj.views import levels_node
 from tests.depth import enough
 from tests.reference import ArithmeticFailure, evaluate
+from tests.retuning import constants
 
 least = lftj.UserAggregate(
     "least",
@@ -185,14 +187,23 @@ def _check(workspace: Any, wanted: Rows, where: object) -> None:
 
 @pytest.mark.parametrize("program", PROGRAMS)
 @pytest.mark.parametrize("seed", range(enough(1, 20)))
-def test_histories_with_cycles_of_groups(program: str, seed: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("levels_first", [False, True])
+def test_histories_with_cycles_of_groups(
+    program: str, levels_first: bool, seed: int, tmp_path: Path
+) -> None:
+    few = -1 if levels_first else 1_000
+    with constants(levels_node, _RAISED_AGAIN=0, _FEW_RAISED=few):
+        _history(program, seed, tmp_path, enough(16, 30))
+
+
+def _history(program: str, seed: int, tmp_path: Path, steps: int) -> None:
     drawn = random.Random(seed)
     path, options = tmp_path / "w.lftj", dict[str, Any](durability="off")
     workspace: Any = _declared(lftj.connect(path, **options))
     handles = {rule: workspace.add_rule(rule) for rule in PROGRAMS[program]}
     facts: Rows = {"uses": set(), "top": set()}
     refused = 0
-    for step in range(30):
+    for step in range(steps):
         kind = drawn.choice(["change"] * 7 + ["rule", "reopen", "branch"])
         if kind == "rule" and len(handles) > 1:
             rule = drawn.choice(sorted(handles))
@@ -297,6 +308,27 @@ def test_a_long_chain_is_no_cycle() -> None:
     with pytest.raises(lftj.GroupCycleError) as caught:
         workspace.load("e", [(600, 0)])
     assert len(str(caught.value)) < 1000
+
+
+@pytest.mark.parametrize("judged", ["", ", n >= 0"])
+def test_sums_along_long_paths_take_each_group_about_once(judged: str) -> None:
+    """Levels that are raised as longer paths are found would be raised thousands of times."""
+    drawn, nodes = random.Random(3), 2_000
+    edges = sorted({(x, x + drawn.randrange(1, 12)) for x in range(nodes) for _ in "abc"})
+    starts = {x for x, _ in edges} - {y for _, y in edges}
+    wanted = dict.fromkeys(starts, 1)
+    for x, y in edges:
+        wanted[y] = wanted.get(y, 0) + (wanted[x] & 7)
+    with lftj.connect() as workspace:
+        workspace.add_rules(
+            ".decl e(x: number, y: number) .decl s(x: number) .decl w(x: number, n: number) "
+            "w(x, 1) :- s(x). "
+            f"w(y, sum(n band 7)) :- w(x, n), e(x, y){judged}. "
+        )
+        workspace.load("s", [(x,) for x in starts])
+        workspace.load("e", edges)
+        assert dict(workspace["w"].fetchall()) == wanted
+        assert workspace.profile(last=1)["steps"].sum() < 80 * len(edges)
 
 
 JUDGED = """
