@@ -81,7 +81,7 @@ def _ranked(codes: np.ndarray, dictionary: Dictionary) -> np.ndarray:
     (distinct,) = sort_rows([codes])
     absent = int(bool(len(distinct)) and distinct[0] == NULL_CODE)
     ranks = dictionary.ranks(distinct[absent:])
-    return np.concatenate([[len(ranks)] * absent, ranks])[np.searchsorted(distinct, codes)]
+    return np.concatenate([np.full(absent, len(ranks)), ranks])[np.searchsorted(distinct, codes)]
 
 
 def choose(schema: RelationSchema, candidates: Columns, dictionary: Dictionary) -> Columns:

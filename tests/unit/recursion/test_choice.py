@@ -79,6 +79,14 @@ def test_strings_are_compared_by_code_point_and_not_by_arrival():
     }
 
 
+def test_many_strings_are_compared_as_few_are() -> None:
+    dictionary = Dictionary()
+    codes = np.asarray(dictionary.encode([f"v{number:04}" for number in range(1100, 0, -1)]))
+    chooser = Chooser(RelationSchema("r", (("a", INT), ("s", STR)), choice=((0,),)), dictionary)
+    found = chooser.accepted([np.arange(1100) % 2, codes])
+    assert found[1].tolist() == [codes[1098], codes[1099]]
+
+
 # ── programs ──────────────────────────────────────────────────────────────────────────────────────
 @pytest.mark.parametrize("names", list(itertools.permutations(["b", "a", "\U0001f600", "\uffff"])))
 def test_a_total_order_does_not_depend_on_the_order_of_arrival(names: tuple[str, ...]):
