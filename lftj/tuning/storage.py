@@ -44,6 +44,10 @@ class StoredTuning:
     """Commits after which a checkpoint is written: writing against commits to follow on opening."""
     checkpoint_rows: int = 1 << 17
     """Changed rows after which one is."""
+    checkpoint_steps: int = 1 << 22
+    """Kernel steps of commits after which one is, as opening would take them again: some half a
+    second.
+    """
     paged_rows: int = 1 << 20
     """Changed rows of one commit from which on they are written as pages at once, and not into the
     log first.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime
 import shutil
+import subprocess
+import sys
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
@@ -182,6 +184,42 @@ def test_checkpoints_are_written_by_themselves_and_files_do_not_grow_for_ever(
         assert first > 40
     with lftj.connect(path) as workspace:
         assert workload.committed(workspace, workload.expected(60)) == 60
+
+
+def test_what_opening_would_take_again_is_stored_by_a_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(schedule, "_PAUSE", 0)
+    with lftj.connect(tmp_path / "w.lftj", tuning=lftj.Tuning(checkpoint_steps=500)) as workspace:
+        workspace.add_rules(".decl e(x: number) .decl v(x: number)")
+        workspace.load("e", [(x,) for x in range(1000)])
+        files = durable_of(workspace)
+        assert files._stored == 0
+        workspace.add_rules("v(y) :- e(x), y = x % 7, y != 3.")
+        files._due.wait()
+        assert files._stored == 3
+    with filled(tmp_path / "all.lftj", 9) as workspace:
+        shutil.copytree(tmp_path / "all.lftj", tmp_path / "copy.lftj")
+    few = lftj.Tuning(checkpoint_commits=10)
+    with lftj.connect(tmp_path / "copy.lftj", tuning=few) as workspace:
+        files = durable_of(workspace)
+        assert files._stored == 0
+        workload.commit(workspace, 10)
+        files._due.wait()
+        assert files._stored == 10
+
+
+def test_a_program_that_ends_without_close_writes_a_checkpoint_that_is_due(tmp_path: Path) -> None:
+    text = f"""
+import lftj
+ws = lftj.connect({str(tmp_path / "w.lftj")!r}, tuning=lftj.Tuning(checkpoint_steps=1))
+ws.add_rules(".decl e(x: number) .decl v(x: number) v(x) :- e(x), e(y), y = x + 1.")
+ws.load("e", [(1,), (2,)])
+"""
+    subprocess.run([sys.executable, "-c", text], check=True)
+    with lftj.connect(tmp_path / "w.lftj", read_only=True) as workspace:
+        assert durable_of(workspace)._stored == 2
+        assert workspace["v"].fetchall() == [(1,)]
 
 
 def test_compactions_without_end_find_room_while_snapshots_are_held(

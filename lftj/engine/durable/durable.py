@@ -30,7 +30,7 @@ from lftj.engine.durable.folder import (
     system_errors,
 )
 from lftj.engine.durable.group_commit import GroupCommit, Logged, Waiting
-from lftj.engine.durable.reading import DurableReading
+from lftj.engine.durable.reading import DurableReading, Followed
 from lftj.engine.durable.schedule import Checkpoints
 from lftj.engine.versions.ancestry import Ancestry
 from lftj.engine.versions.past import Entry
@@ -75,6 +75,13 @@ class Durable(DurableReading):
         """Commits that wait for the log."""
         super().__init__(engine, path, write=write, create=create, durability=durability)
 
+    def followed(self, outcomes: Followed) -> None:
+        """Note what opening followed beyond the checkpoint: it counts towards the next one."""
+        if self.write:
+            rows = sum(self._rows(outcome) for _, outcome in outcomes)
+            steps = sum(outcome.work for _, outcome in outcomes)
+            self._due.changed(rows, steps, commits=self._kept.number - self._stored)
+
     # ── committing ────────────────────────────────────────────────────────────────────────────────
     def require_writable(self) -> None:
         """Raise DurableError (E356) where the workspace was opened to read."""
@@ -104,7 +111,7 @@ class Durable(DurableReading):
         if logged is not None:
             if self._paged(logged.rows):
                 self._append_pages(logged.commit, logged.after, logged.beside)
-                self._due.changed(logged.rows)
+                self._due.changed(logged.rows, logged.steps)
             else:
                 self._write([logged])
         elif positions:
@@ -164,7 +171,8 @@ class Durable(DurableReading):
         past = self.past_of(engine)
         beside = partial(past.beside, number=number, entry=entry, positions=positions)
         tip = replace(tip, state=state, text=tip.text if text is None else text)
-        return Logged(commit, kept.after(commit, tip=tip, ancestry=ancestry), beside, rows)
+        after = kept.after(commit, tip=tip, ancestry=ancestry)
+        return Logged(commit, after, beside, rows, outcome.work)
 
     def _paged(self, rows: int) -> bool:
         """Tell whether so many changed rows are written as pages, and not into the log."""
@@ -183,13 +191,13 @@ class Durable(DurableReading):
         found = self.log.append([each.commit for each in commits], self._kept.sum, beside=beside)
         self._kept = replace(commits[-1].after, sum=found)
         for each in commits:
-            self._due.changed(each.rows)
+            self._due.changed(each.rows, each.steps)
 
     def _append(
         self, commit: Commit, after: Kept, beside: Callable[[Connection], None] = lambda _: None
     ) -> None:
         """Write an event, after which all is as in `after`."""
-        self._write([Logged(commit, after, beside, 0)])
+        self._write([Logged(commit, after, beside, 0, 0)])
 
     def _packed(self, state: State, changes: Mapping[str, Delta]) -> bytes:
         schemas = state.program.catalog.kept

@@ -26,14 +26,15 @@ from lftj.storage.durable.log import Commit
 
 
 class Logged(NamedTuple):
-    """A commit as it is to be logged: what comes `beside` it, all branches `after` it, and the
-    number of its changed rows.
+    """A commit as it is to be logged: what comes `beside` it, all branches `after` it, the number
+    of its changed rows, and the kernel steps that it took.
     """
 
     commit: Commit
     after: Kept
     beside: Callable[[Connection], None]
     rows: int
+    steps: int
 
 
 @record(eq=False)

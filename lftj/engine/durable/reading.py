@@ -176,7 +176,7 @@ class DurableReading:
                 skip.append(point.number)
                 self.begin_anew()
         try:
-            self._follow(commits)
+            outcomes = self._follow(commits)
         except NOT_TO_BE_HAD as reason:
             if isinstance(reason, DurableError):
                 raise
@@ -189,6 +189,11 @@ class DurableReading:
         if self.write and self._engine.arena.watch.files:
             with suppress(OSError):
                 (self.path / UNCHECKED).touch()
+        if outcomes:
+            self.followed(outcomes)
+
+    def followed(self, outcomes: Followed) -> None:
+        """Note what opening followed beyond the checkpoint: a reader writes no other one."""
 
     def open_at(self, number: int, following: int | None = None) -> None:
         """Have the engine, which is empty, begin with one checkpoint, or nothing for 0, and follow

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import atexit
 import threading
 import time
 from collections.abc import Callable
@@ -23,25 +24,32 @@ class Checkpoints:
         """`tuning`: of the workspace, which may take on a stored one when it is opened."""
         self._write = write
         self._tuning = tuning
-        self._commits = self._rows = 0
+        self._commits = self._rows = self._steps = 0
         self._writing = False
         self._wake = threading.Event()
         self._over = threading.Event()
         self._thread: threading.Thread | None = None
 
-    def changed(self, rows: int) -> None:
-        """Note a commit of so many rows."""
-        self._commits, self._rows = self._commits + 1, self._rows + rows
+    def changed(self, rows: int, steps: int, commits: int = 1) -> None:
+        """Note commits that changed so many rows and took so many kernel steps."""
+        self._commits += commits
+        self._rows += rows
+        self._steps += steps
         tuning = self._tuning()
-        due = self._commits >= tuning.checkpoint_commits or self._rows >= tuning.checkpoint_rows
+        due = (
+            self._commits >= tuning.checkpoint_commits
+            or self._rows >= tuning.checkpoint_rows
+            or self._steps >= tuning.checkpoint_steps
+        )
         if not (due and self.delayed):
             return
-        self._commits = self._rows = 0
+        self._commits = self._rows = self._steps = 0
         if self._thread is None:
             thread = threading.Thread(target=self._go_on, name="checkpoints", daemon=True)
             with suppress(RuntimeError):  # the system allows no more: close() writes one
                 thread.start()
                 self._thread = thread
+                atexit.register(self.wait)  # of a program that ends without close()
         self._wake.set()
 
     def _go_on(self) -> None:
@@ -56,12 +64,14 @@ class Checkpoints:
 
     def wait(self) -> None:
         """Wait until nothing is due."""
-        while self._thread is not None and (self._wake.is_set() or self._writing):
+        thread = self._thread
+        while thread is not None and thread.is_alive() and (self._wake.is_set() or self._writing):
             time.sleep(0.001)
 
     def stop(self) -> None:
         """End the thread, once it has written what it is writing."""
         self._over.set()
         self._wake.set()
+        atexit.unregister(self.wait)
         if self._thread is not None:
             self._thread.join()
