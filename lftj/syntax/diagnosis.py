@@ -65,6 +65,8 @@ _OWNER = re.compile(r"[^\W\d][\w?]*\Z")
 _CALLED = re.compile(r"\s*[(\[]")
 _TYPED = re.compile(r"(?:[:|]|\.type\b[^=]*=)\s*\Z")
 _CAST = re.compile(r"\bas\s*\([^()]*,\s*\Z")
+_QUOTED = re.compile(r"'((?:''|[^'\n])*)'|`(.*?)`|[´‘’](.*?)[´’]|[“”„](.*?)[“”]|«(.*?)»")
+"""A string as other languages and texts write it."""
 _NAMED_CHARACTERS = {"\0": "a null byte", "\ufffd": "a character that is not UTF-8"}
 
 
@@ -160,6 +162,8 @@ def _known(source: Source, offset: int, previous: Token | None) -> ParseError | 
         return ParseError(
             "the string is not closed on its line", span=source.span(offset, end), hint=hint
         )
+    if (quoted := _QUOTED.match(text, offset)) is not None:
+        return _quoted(source, quoted)
     if (
         annotation := _ANNOTATION.match(text, offset) or _ANNOTATION.match(text, max(offset - 1, 0))
     ) is not None:
@@ -179,6 +183,16 @@ def _known(source: Source, offset: int, previous: Token | None) -> ParseError | 
     if previous is not None and previous.type == "AGGREGATE" and offset < len(text):
         return _reserved(source, previous)
     return _unexpected_number(source, offset, previous)
+
+
+def _quoted(source: Source, found: re.Match[str]) -> ParseError:
+    """A string in other quotes than the language's."""
+    escaped = re.sub(r'(?<!\\)"', r"\"", found[found.lastindex or 0].replace("''", "'"))
+    return ParseError(
+        "strings are written in double quotes",
+        span=source.span(*found.span()),
+        hint=f'write "{escaped}"' if len(escaped) <= 40 else 'write "…"',
+    )
 
 
 def _reserved(source: Source, word: Token) -> ParseError:

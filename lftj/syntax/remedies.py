@@ -21,7 +21,7 @@ _INSTEAD: tuple[tuple[str, str], ...] = (
     (r"&&?", "`and` is a comma: a(x), b(x)"),
     (r"\|\|?", "`or` is a semicolon: a(x) ; b(x)"),
     (r"~|¬", "`not` is an exclamation mark: !b(x)"),
-    (r"['`´‘’“”„«»]", 'strings stand in double quotes: "text"'),
+    (r"['`´‘’“”„«»]", 'strings are written in double quotes: "text"'),
     (
         r"[\u200b-\u200f\u2060\ufeff\u00ad]",
         "there is an invisible character here, as text from a web page has: delete it",
