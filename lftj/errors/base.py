@@ -48,6 +48,16 @@ class Span:
         lines = lines_of(place.source) if place.source is not None else []
         return lines[place.line - 1].strip() if 1 <= place.line <= len(lines) else ""
 
+    @property
+    def text(self) -> str:
+        """The text at this place; empty when the source is not known."""
+        lines = lines_of(self.source or "")[self.line - 1 : self.end_line]
+        if not lines:
+            return ""
+        lines[-1] = lines[-1][: self.end_column - 1]
+        lines[0] = lines[0][self.column - 1 :]
+        return "\n".join(lines)
+
     def caret(self) -> str:
         """The source line with the span underlined; empty when the source is not known."""
         return self.written._caret()

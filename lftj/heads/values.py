@@ -11,7 +11,7 @@ import numpy as np
 
 from lftj.frames.out import to_values
 from lftj.scantree.rows import sort_rows
-from lftj.types import Type
+from lftj.types import Type, in_words
 from lftj.types.dictionary import Dictionary
 
 _DENSE = 4
@@ -62,4 +62,4 @@ def group_name(codes: Sequence[np.ndarray], types: Sequence[Type], dictionary: D
         ]
     else:
         values = [int(code[0]) for code in codes]
-    return f"for the group ({', '.join(map(repr, values))})"
+    return f"for the group ({', '.join(map(in_words, values))})"

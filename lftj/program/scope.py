@@ -13,15 +13,36 @@ variable carries a `'` and a number, which no user can write; `user_name` takes 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+from lftj.errors import Span
 from lftj.syntax import tree
+
+_MADE_OF = re.compile(r"(.+)_[0-9]+")
+"""A name that reading a rule has made of another one, or of `if`."""
 
 
 def user_name(name: str) -> str:
     """The name as the user wrote it."""
     return name.partition("'")[0]
+
+
+def written_name(name: str, span: Span | None) -> str | None:
+    """The name that the user's text at `span` has for a variable of the rule there, without the
+    number that reading the rule has put behind it. None for a variable that has no name there, as a
+    wildcard.
+    """
+    if name.startswith("_"):
+        return None
+    words = re.findall(r"[\w?]+", "" if span is None else span.text)
+    made = _MADE_OF.fullmatch(name)
+    if made is None or name in words:
+        return name
+    if made[1] == "if":
+        return None
+    return made[1] if made[1] in words else name
 
 
 # ── names of a node ───────────────────────────────────────────────────────────────────────────────

@@ -247,6 +247,11 @@ def shown(value: object) -> str:
     return text if len(text) <= 80 else text[:77] + "…"
 
 
+def in_words(value: object) -> str:
+    """A value of a row in a message: strings in quotes, NULL, and all others as `str` has them."""
+    return "NULL" if value is None else repr(value) if isinstance(value, str) else str(value)
+
+
 def _exact_float(value: int) -> float:
     """An integer literal in a float column is welcome while it loses nothing."""
     try:

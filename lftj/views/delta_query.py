@@ -201,7 +201,7 @@ class DeltaQuery:
         ]
         rule = replace(
             self.rule,
-            variables=(*self.rule.variables, RuleVariable("sign", INT)),
+            variables=(*self.rule.variables, RuleVariable("_", INT)),
             atoms=tuple(atoms),
         )
         signed = Choice((sign, *choice.order), choice.cost, (2.0, *choice.bindings))

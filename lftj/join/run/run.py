@@ -15,8 +15,9 @@ from lftj.join.plan.plan import RulePlan
 from lftj.join.resources import Buffer
 from lftj.join.run.assemble import Assembly
 from lftj.join.run.log_buffer import LogBuffer, Sink
+from lftj.program.scope import written_name
 from lftj.scantree.jit import address
-from lftj.types import decode_scalar
+from lftj.types import decode_scalar, in_words
 
 OUTPUT_WORDS = 1 << 16
 """Words of an output that runs borrow one after another: few enough to stay in the processor's
@@ -189,15 +190,11 @@ def evaluation_failure(plan: RulePlan, state: np.ndarray, context: Context) -> L
     for i in range(int(state[at.DEPTH]) + 1):
         variable = plan.levels[i].variable
         unknown = i <= at.LAST_BIT and int(state[at.UNKNOWN]) >> i & 1
-        if (
-            variable is not None
-            and not unknown
-            and not plan.rule.variables[variable].name.startswith("_")
-        ):
-            about = plan.rule.variables[variable]
-            bound = int(state[bindings + i])
-            value = decode_scalar(about.type, bound, names)
-            shown = repr(value) if isinstance(value, str) else str(value)
-            values.append(f"{about.name} = {shown}")
+        if variable is None or unknown:
+            continue
+        about = plan.rule.variables[variable]
+        if (name := written_name(about.name, plan.rule.span)) is not None:
+            value = decode_scalar(about.type, int(state[bindings + i]), names)
+            values.append(f"{name} = {in_words(value)}")
     where = f" with {', '.join(values)}" if values else ""
     return ValueRangeError(f"{message}{where}", code=code, span=plan.rule.span, hint=hint)

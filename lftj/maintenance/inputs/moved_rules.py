@@ -92,8 +92,8 @@ def _moved(
         rule,
         variables=(
             *rule.variables,
-            *(rule.variables[variable] for variable in before),
-            RuleVariable("sign", INT),
+            *(RuleVariable("_", rule.variables[variable].type) for variable in before),
+            RuleVariable("_", INT),
         ),
         atoms=tuple(moved if atom is own else atom for atom in rule.atoms),
         assignments=(*rule.assignments, *assignments),

@@ -1,7 +1,9 @@
 # ruff: noqa: PT012 — a transaction is a block of several statements, and its end is what raises
 from __future__ import annotations
 
+import datetime
 import os
+import re
 import signal
 import threading
 
@@ -175,6 +177,37 @@ def test_a_failure_of_an_aggregate_names_the_rules_it_may_come_from(ws, without,
         assert ("what stands in braces" in str(caught.value)) == (line == 7)
         if given is not rows:
             ws.load("pay", given)
+
+
+@pytest.mark.parametrize(
+    ("rule", "names"),
+    [
+        ("w(x, z) :- e(x, y), (z = q * 4, e(x, q))?.", "q x"),
+        ("w(x, z) :- e(x, y), (o(x, q))?, z = y * coalesce(q, 3).", "q x y"),
+        ("w(x, if(x > 0, y, 2) * 4) :- e(x, y).", "x y"),
+        ("p(x, sum(y)) :- e(x, y). p(y, sum(n * 4)) :- p(x, n), n > 3, e(x, y).", "n x y"),
+    ],
+)
+def test_a_failure_names_the_variables_that_the_rule_is_written_with(ws, rule, names):
+    ws.add_rules(
+        ".decl e(x: int, y: int) .decl o(x: int, y: int?) .decl w(x: int, y: int?) "
+        ".decl p(x: int, n: int)"
+    )
+    ws.add_rules(rule)
+    with pytest.raises(lftj.ValueRangeError) as caught:
+        ws.load("e", [(1, 2**62), (2**62, 3)])
+    shown = re.findall(r"([\w']+) = (\w+)", caught.value.message)
+    assert sorted(name for name, _ in shown) == names.split()
+    assert dict(shown).get("q") in (None, "NULL", str(2**62))
+
+
+def test_a_failure_shows_a_group_as_its_rows_are_shown(ws):
+    ws.add_rules(
+        ".decl e(d: date, k: int?, y: int) .decl s(d: date, k: int?, y: int) "
+        "s(d, k, sum(y)) :- e(d, k, y)."
+    )
+    with pytest.raises(lftj.ValueRangeError, match=r"for the group \(2024-05-01, NULL\) is"):
+        ws.load("e", [(datetime.date(2024, 5, 1), None, 2**63 - each) for each in (1, 2)])
 
 
 def test_what_leaves_values_out_is_repeated_inside_the_braces(ws):
