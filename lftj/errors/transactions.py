@@ -287,6 +287,8 @@ class LimitError(LftjError, RuntimeError):
     """A limit of work, time, memory or open files was reached; everything was rolled back."""
 
     code = "E330"
+    last: str | None = None
+    """The row that a recursion found last, where the limit ended one."""
 
 
 class DurableError(LftjError, RuntimeError):

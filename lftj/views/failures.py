@@ -27,8 +27,8 @@ _BRACES = (
 )
 
 _ENDLESS = (
-    "if there is no end: around a cycle of rows the rule computes ever new values; bound them in "
-    "it, as n < 1000, or keep such cycles out"
+    "if there is no end: around a cycle of rows{last} the rule computes ever new values; bound "
+    "them in it, as n < 1000, or keep such cycles out"
 )
 
 
@@ -51,7 +51,9 @@ def placed_in(those: Callable[[], Iterable[NormalRule | FunctorRule]]) -> Iterat
         error.message += f", {_where({each.relation for each in rules})}"
         if (endless := _endless(rules)) is not None:
             error.span = error.span or endless.span
-            error.hint = f"{error.hint}; {_ENDLESS}" if error.hint else _ENDLESS
+            last = f" (the last row is {error.last}, on it or behind it)" if error.last else ""
+            hint = _ENDLESS.format(last=last)
+            error.hint = f"{error.hint}; {hint}" if error.hint else hint
         raise
     except TooWideError as error:
         span, where = _place(those())

@@ -14,6 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
+from lftj.errors import LimitError
 from lftj.join.context import Context
 from lftj.join.run.prepared import PreparedPlan
 from lftj.maintenance.counting import iteration_kernels
@@ -26,9 +27,11 @@ from lftj.maintenance.counting.derivation_queue import (
     drained,
     heap_of,
     left,
+    waiting_rows,
 )
 from lftj.maintenance.counting.iterated_relation import IteratedRelation
 from lftj.maintenance.counting.iteration_tables import Before, Question, TreeTable, question_words
+from lftj.maintenance.rules.last_found import note_last
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import stored_width
 from lftj.storage.relation import RelationVersion
@@ -59,7 +62,7 @@ class CompiledIterations(CompiledRuns):
         self.went = False  # whether any iterations were left to a run
         self.plans: dict[Question, PreparedPlan] = {}
         self._choosing, self._before = choosing, before
-        self._names = list(schemas)
+        self._names, self._schemas = list(schemas), list(schemas.values())
         self._widths = [stored_width(schema.arity) for schema in schemas.values()]
         self._questions_of_update = questions
         self._readings = readings
@@ -156,6 +159,11 @@ class CompiledIterations(CompiledRuns):
                 Source(name, Role.BEFORE_MOVE)
             ] = relation
         self.assignments += int(control[at.ASSIGNMENTS])
+        records = left(heap, int(control[at.SIZE]), due[: int(control[at.DUE])])
         context.budget.charge(int(control[at.COST]))
-        context.budget.spend(int(control[at.WORK]))
-        return left(heap, int(control[at.SIZE]), due[: int(control[at.DUE])])
+        try:
+            context.budget.spend(int(control[at.WORK]))
+        except LimitError as error:
+            note_last(error, waiting_rows(records, self._schemas), context)
+            raise
+        return records

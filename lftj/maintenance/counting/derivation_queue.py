@@ -10,6 +10,7 @@ import numpy as np
 
 from lftj.maintenance.counting.elastic_query import Proofs
 from lftj.maintenance.counting.waiting_kernels import DUE_IN, HEAD, ROW, Waiting
+from lftj.program.normal_form import RelationSchema
 from lftj.scantree.rows import sort_and_count
 from lftj.storage.delta import Columns
 
@@ -135,6 +136,14 @@ def left(waiting: Waiting, size: int, due: np.ndarray) -> np.ndarray:
     that was not done.
     """
     return np.concatenate((due, waiting.entries[waiting.heap[:size]]))
+
+
+def waiting_rows(
+    records: np.ndarray, schemas: Sequence[RelationSchema]
+) -> Iterator[tuple[RelationSchema, list[int]]]:
+    """The relation and the row of each record."""
+    for record in records:
+        yield schemas[record[HEAD]], record[ROW:-1].tolist()
 
 
 def by_relation(

@@ -32,6 +32,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from lftj.errors import LimitError
 from lftj.join.context import Context
 from lftj.maintenance.cost.cost_model import (
     ITERATION,
@@ -55,6 +56,7 @@ from lftj.maintenance.counting.moves import ComeAndGone, MovedRows, Moves
 from lftj.maintenance.counting.rule_queries import Readings, RuleQueries, readers_of
 from lftj.maintenance.counting.stratum_state import StratumState
 from lftj.maintenance.inputs.versions import CHANGE, SIGNED, Versions
+from lftj.maintenance.rules.last_found import note_last
 from lftj.program.normal_form import NormalRule
 from lftj.scantree.rows import difference
 from lftj.storage.database import base_name
@@ -118,10 +120,17 @@ class ElasticUpdate:
             self.context,
             Before(self.state.relations, self._given()) if self.fixed else None,
         )
-        while (due := self.waiting.take()) is not None:
-            self._iteration(*due)
-            if iterations.worth_trying(sum(len(counts) for _, counts in due[1].values())):
-                iterations.go(self.relations, self.waiting)
+        due = None
+        try:
+            while (due := self.waiting.take()) is not None:
+                self._iteration(*due)
+                if iterations.worth_trying(sum(len(counts) for _, counts in due[1].values())):
+                    iterations.go(self.relations, self.waiting)
+        except LimitError as error:
+            for name, (rows, _) in () if due is None else due[1].items():
+                row = [int(column[-1]) for column in rows]
+                note_last(error, [(self.state.schemas[name], row)], self.context)
+            raise
         self.assignments += iterations.assignments
         self.asked.update(dict.fromkeys(question.query for question in iterations.plans))
         return self._finished(), self._deltas(compared=iterations.went)

@@ -14,16 +14,19 @@ from functools import cached_property
 
 import numpy as np
 
+from lftj.errors import LimitError
 from lftj.join.context import Context
 from lftj.join.run.prepared import PreparedPlan
 from lftj.maintenance.counting import apply_iteration_kernels as tree_at
 from lftj.maintenance.counting import question_kernels as run_at
 from lftj.maintenance.counting.compiled_runs import CompiledRuns
+from lftj.maintenance.counting.derivation_queue import waiting_rows
 from lftj.maintenance.counting.iteration_tables import MOVED, question_words
 from lftj.maintenance.counting.numbered_trees import NumberedTrees
 from lftj.maintenance.counting.question_kernels import Questions
 from lftj.maintenance.counting.waiting_kernels import DUE_IN, HEAD, ROW
 from lftj.maintenance.lattice import improvement_kernels as at
+from lftj.maintenance.rules.last_found import note_last
 from lftj.maintenance.semi_naive import variant_plans
 from lftj.maintenance.semi_naive.packed_rows import Iteration
 from lftj.maintenance.semi_naive.variant_plans import VariantPlans
@@ -213,9 +216,14 @@ class CompiledLattice(CompiledRuns):
                 )
             finally:
                 totals.update(trees.publish())
-        self._account(questions)
+        due = due[: int(control[run_at.DUE])]
+        try:
+            self._account(questions)
+        except LimitError as error:
+            note_last(error, waiting_rows(due, list(self._schemas.values())), context)
+            raise
         self._follow(notes[: int(control[at.NOTED])])
-        return due[: int(control[run_at.DUE])]
+        return due
 
     def _follow(self, notes: np.ndarray) -> None:
         """Add what iterations noted to the trail."""

@@ -20,10 +20,12 @@ from weakref import proxy
 
 import numpy as np
 
+from lftj.errors import LimitError
 from lftj.join.context import Context
 from lftj.join.run.evaluate import Columns, Relations
 from lftj.maintenance.cost.cost_model import ITERATION, laid_into
 from lftj.maintenance.rules.functor_rows import functor_rows
+from lftj.maintenance.rules.last_found import note_last
 from lftj.maintenance.semi_naive import variant_plans
 from lftj.maintenance.semi_naive.prepared_rules import PreparedRules
 from lftj.maintenance.semi_naive.shared_iteration import Outcome, Share, SharedIteration
@@ -130,15 +132,25 @@ class Fixpoint(ABC, Generic[T]):
         """
         self.start()
         iteration = 0
-        while self.active:
-            self.iterate()
-            iteration += 1
-            self.report(iteration)
-            if after_iteration is not None and not after_iteration(
-                sum(delta.count for delta in self.deltas.values())
-            ):
-                return False
+        try:
+            while self.active:
+                self.iterate()
+                iteration += 1
+                self.report(iteration)
+                if after_iteration is not None and not after_iteration(
+                    sum(delta.count for delta in self.deltas.values())
+                ):
+                    return False
+        except LimitError as error:
+            note_last(error, self.last_found(), self.context)
+            raise
         return True
+
+    def last_found(self) -> Iterator[tuple[RelationSchema, list[int]]]:
+        """A row, as codes, of each relation of which the last iteration found one."""
+        for name, delta in self.deltas.items():
+            if delta.count:
+                yield self.schemas[name], [int(column[-1]) for column in delta.columns()]
 
     def report(self, iteration: int) -> None:
         """Tell whoever shows progress what an iteration found."""

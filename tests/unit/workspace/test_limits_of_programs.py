@@ -4,6 +4,7 @@ than it should.
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from contextlib import suppress
@@ -170,14 +171,18 @@ def test_what_is_read_is_told() -> None:
     assert sum(told) > 40_000
 
 
+@pytest.mark.parametrize("work", [400, 10_000])  # within ordinary iterations, and compiled ones
 @pytest.mark.parametrize("head", ["max(n + 1)", "n + 1", "min(n - 1)"])
-def test_the_rule_that_finds_ever_new_values_is_shown(head: str) -> None:
+def test_the_rule_that_finds_ever_new_values_is_shown_with_a_row(head: str, work: int) -> None:
     ws = declared()
     first = head.replace("n + 1", "0").replace("n - 1", "0")
     ws.add_rules(f".decl far(x: number, n: number) far(x, {first}) :- e(x, 1).")
     ws.add_rules(f"far(y, {head}) :- far(x, n), e(x, y).")
-    with ws.limits(work=10_000), pytest.raises(lftj.LimitError, match="far") as caught:
+    with ws.limits(work=work), pytest.raises(lftj.LimitError, match="far") as caught:
         ws.load("e", [(1, 1), (1, 2), (2, 3), (3, 1)])
     assert caught.value.span is not None
     assert f"far(y, {head})" in caught.value.span.caret()
     assert "n < 1000" in (caught.value.hint or "")
+    assert re.search(
+        r"cycle of rows \(the last row is far\(\d+, -?\d+\), on", caught.value.hint or ""
+    )
