@@ -112,8 +112,9 @@ class Reading(ABC):
 
         For each rule how far its body can be satisfied, the first literal that fails, and up to
         `rows` assignments and rows near to what it looks for; and the smallest sets of base facts,
-        of at most `changes` (0 to 4), that bring the row when added or removed. Each is tried out
-        by a dry run, which costs what a commit of it would and waits for open transactions.
+        of at most `changes` (0 to 4), that bring the row when added or removed; to replace a row by
+        another one of its key is one change. Each is tried out by a dry run, which costs what a
+        commit of it would and waits for open transactions.
         `searched` is True where no smaller set does; else `given_up` says what was not tried.
 
         Raises ExplanationError for a row that is there (E361) and for what is not one row (E362);

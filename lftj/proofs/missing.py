@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from lftj.proofs.folding import to_pre
@@ -56,7 +57,8 @@ class WhyNot:
     sets of base facts to add or remove after which the row is there, each tried out. Base facts are
     those of relations without rules, or with rows of their own beside these. `given_up` says what
     the search for them has not tried; where there is nothing of that kind `searched` is True, and
-    no smaller set brings the row.
+    no smaller set brings the row. `keys`: the places of key columns by relation. A row that comes
+    and the one that goes and has its key are one change, as `tx.upsert` makes it.
     """
 
     relation: str
@@ -65,6 +67,7 @@ class WhyNot:
     fixes: tuple[tuple[BaseChange, ...], ...]
     changes: int
     given_up: tuple[str, ...] = ()
+    keys: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
     @property
     def searched(self) -> bool:
@@ -77,7 +80,7 @@ class WhyNot:
             "relation": self.relation,
             "row": list(self.row),
             "attempts": [_attempt_data(each) for each in self.attempts],
-            "fixes": [[_change_data(each) for each in fix] for fix in self.fixes],
+            "fixes": [self._fix_data(fix) for fix in self.fixes],
             "changes": self.changes,
             "searched": self.searched,
             "given_up": list(self.given_up),
@@ -112,17 +115,49 @@ class WhyNot:
         most = f"{self.changes} base fact{'s' * (self.changes != 1)}"
         lines = [
             "  it would be there with",
-            *(f"    {', '.join(map(str, fix))}" for fix in self.fixes),
+            *(f"    {', '.join(self._shown(fix))}" for fix in self.fixes),
         ]
         if not self.fixes:
             found = "would bring it" if self.searched else "was found"
             lines = [f"  no change of up to {most} {found}"]
         if not self.searched:
             others = "other changes" if self.fixes else "one"
-            smaller = ", smaller ones too," if len(self.fixes[0] if self.fixes else ()) > 1 else ""
+            several = any(len(list(self._shown(fix))) > 1 for fix in self.fixes[:1])
+            smaller = ", smaller ones too," if several else ""
             lines.append(f"    there may be {others}{smaller} all the same, as not all was tried:")
             lines += [f"      {each}" for each in self.given_up]
         return lines
+
+    def _replaced(self, fix: Sequence[BaseChange]) -> dict[BaseChange, BaseChange]:
+        """The rows that come, each with the one that goes and has its key."""
+        by_key = {
+            (each.relation, *(each.row[place] for place in key)): each
+            for each in fix
+            if each.sign < 0 and (key := self.keys.get(each.relation)) is not None
+        }
+        return {
+            each: gone
+            for each in fix
+            if each.sign > 0
+            and (key := self.keys.get(each.relation)) is not None
+            and (gone := by_key.get((each.relation, *(each.row[place] for place in key))))
+        }
+
+    def _shown(self, fix: Sequence[BaseChange]) -> Iterator[str]:
+        replaced = self._replaced(fix)
+        for each in fix:
+            if each in replaced:
+                yield f"replace {str(replaced[each])[1:]} by {str(each)[1:]}"
+            elif each not in replaced.values():
+                yield str(each)
+
+    def _fix_data(self, fix: Sequence[BaseChange]) -> list[dict[str, Any]]:
+        replaced = self._replaced(fix)
+        return [
+            _change_data(each)
+            | ({"replaces": list(replaced[each].row)} if each in replaced else {})
+            for each in fix
+        ]
 
 
 def _attempt_data(attempt: Attempt) -> dict[str, Any]:

@@ -3,15 +3,16 @@
 
 The search goes from the row down: what its rules lack is looked for in the same manner, until only
 base facts are left [Kakas, Kowalski and Toni, Abductive Logic Programming, 1992]. What needs fewer
-changes goes first, then what needs fewer rules. Each set of changes is tried out by a dry run, so
-the search may guess: a row in the way is removed with a base fact of its proof, and of an aggregate
-any row of the group is tried. `Gaps` notes what was not tried: without any, no smaller set does.
+changes goes first, then what needs fewer rules. A row that takes the place of another one of its
+key is one change, as `tx.upsert` makes it. Each set of changes is tried out by a dry run, so the
+search may guess: a row in the way is removed with a base fact of its proof, and of an aggregate any
+row of the group is tried. `Gaps` notes what was not tried: without any, no smaller set does.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING
@@ -54,16 +55,6 @@ class _Node:
     go: frozenset[Goal]
     taken: frozenset[Goal]
 
-    @property
-    def size(self) -> int:
-        """The changes that it is likely to take: one may bring several of the rows."""
-        return len(self.changes) + len(self.come) + bool(self.go and not self.changes)
-
-    @property
-    def least(self) -> int:
-        """A lower bound of the changes that it takes: those that it has may bring all."""
-        return max(1, len(self.changes))
-
 
 class Repairs:
     """Searches in one version for what one row lacks."""
@@ -81,21 +72,34 @@ class Repairs:
         self._grows = _only_grows(self._version, goal.relation)
         order, found = count(), list[frozenset[Change]]()
         start = _Node(frozenset(), frozenset((goal,)), frozenset(), frozenset())
-        waiting = [(start.size, 0, next(order), start)]
+        waiting = [(self._likely(start), 0, next(order), start)]
         seen, steps = {start}, 0
         while waiting:
             size, depth, _, node = heapq.heappop(waiting)
-            if found and node.least >= len(found[0]) < size:
+            if found and self._least(node) >= self.size(found[0]) < size:
                 continue
             if steps >= STEPS or len(self._tried) > TRIES or len(found) >= FIXES:
                 self.gaps.note(BOUND)
                 break
             steps += 1
             for after in self._after(node, goal, found):
-                if after not in seen and after.least <= self._most:
+                if after not in seen and self._least(after) <= self._most:
                     seen.add(after)
-                    heapq.heappush(waiting, (after.size, depth + 1, next(order), after))
+                    heapq.heappush(waiting, (self._likely(after), depth + 1, next(order), after))
         return found
+
+    # ── how much a set of changes is ──────────────────────────────────────────────────────────────
+    def size(self, changes: frozenset[Change]) -> int:
+        """The number of changes, of which a row and the one whose key it takes are one."""
+        return len(changes) - _replacements(self._version, changes)
+
+    def _likely(self, node: _Node) -> int:
+        """The changes that a node is likely to take: one may bring several of the rows."""
+        return self.size(node.changes) + len(node.come) + bool(node.go and not node.changes)
+
+    def _least(self, node: _Node) -> int:
+        """A lower bound of the changes that a node takes: those that it has may bring all."""
+        return max(1, self.size(node.changes))
 
     # ── one step of the search ────────────────────────────────────────────────────────────────────
     def _after(self, node: _Node, goal: Goal, found: list[frozenset[Change]]) -> Iterator[_Node]:
@@ -117,17 +121,18 @@ class Repairs:
             for each in sorted(node.go)
             if each not in gone and known.has(each.relation, [each.row])[0]
         ]
+        size = self.size(node.changes)
         if stays:
-            if len(node.changes) < self._most:
-                for change in self._removals(known, stays[0], len(node.changes) + 1):
+            if size < self._most:
+                for change in self._removals(known, stays[0], size + 1):
                     yield _Node(node.changes | {change}, node.come, node.go, node.taken)
         elif node.changes and tried is not None and tried.has(goal.relation, [goal.row])[0]:
             smallest = self._smallest(node.changes, goal)
             if not any(each <= smallest for each in found):
                 found.append(smallest)
-                found.sort(key=len)
+                found.sort(key=self.size)
         elif node.changes and not self._grows:
-            self.gaps.note(FURTHER, len(node.changes) + 1)
+            self.gaps.note(FURTHER, size + 1)
 
     def _smallest(self, changes: frozenset[Change], goal: Goal) -> frozenset[Change]:
         """The changes without those that the goal does not need."""
@@ -144,10 +149,16 @@ class Repairs:
         if self._takes_rows(goal.relation):
             here = self._version.is_base(goal)
             changes = node.changes if here else node.changes | {Change(1, *goal)}
-            if not here:
-                yield _Node(changes, rest, node.go, node.taken)
-            if rivals := frozenset(self._needs.others(goal)):
-                yield _Node(changes, rest, node.go | rivals, node.taken)
+            rivals = frozenset(self._needs.others(goal))
+            if self._version.schema(goal.relation).key is not None:  # refused beside them
+                gone = frozenset(each for each in rivals if self._version.is_base(each))
+                changes |= {Change(-1, *each) for each in gone}
+                yield _Node(changes, rest, node.go | (rivals - gone), node.taken)
+            else:
+                if not here:
+                    yield _Node(changes, rest, node.go, node.taken)
+                if rivals:
+                    yield _Node(changes, rest, node.go | rivals, node.taken)
         if goal in node.taken:
             return
         for needs in self._needs.of(goal, self._constants(node, top)):
@@ -229,6 +240,15 @@ class Repairs:
         if len(known) < len(atom.args):
             return None
         return Change(1, atom.relation, tuple(known[place] for place in range(len(known))))
+
+
+def _replacements(version: Version, changes: Iterable[Change]) -> int:
+    """The number of rows that come and have the key of one that goes."""
+    keyed: dict[int, set[tuple[object, ...]]] = {1: set(), -1: set()}
+    for change in changes:
+        if (key := version.schema(change.relation).key) is not None:
+            keyed[change.sign].add((change.relation, *(change.row[column] for column in key)))
+    return len(keyed[1] & keyed[-1])
 
 
 def _only_grows(version: Version, relation: str) -> bool:

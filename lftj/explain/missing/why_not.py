@@ -47,9 +47,11 @@ def why_not(
         if changes:
             with writing(engine):
                 found = repairs.of(goal)
-        given_up = repairs.gaps.below(len(found[0]) if found else changes + 1)
+        given_up = repairs.gaps.below(repairs.size(found[0]) if found else changes + 1)
         fixes = tuple(tuple(_named(version, each) for each in sorted(fix)) for fix in found)
-        return WhyNot(relation, tuple(values), attempts, fixes, changes, given_up)
+        named = {change.relation for fix in fixes for change in fix}
+        keys = {name: key for name in named if (key := version.schema(name).key) is not None}
+        return WhyNot(relation, tuple(values), attempts, fixes, changes, given_up, keys)
 
 
 MOST = 4

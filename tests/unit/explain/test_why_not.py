@@ -100,8 +100,33 @@ def test_changes_that_a_key_forbids_are_no_fix() -> None:
     assert fixes(workspace.why_not("over", ("ann", "dan"))) == [
         '−boss("ann", "cleo"), +boss("ann", "dan")'
     ]
-    assert workspace.why_not("over", ("ann", "dan"), changes=1).fixes == ()
     assert fixes(workspace.why_not("over", ("bob", "dan"))) == ['+boss("bob", "dan")']
+
+
+def test_a_row_that_takes_the_place_of_another_one_of_its_key_is_one_change() -> None:
+    workspace = lftj.connect()
+    workspace.add_rules(
+        """
+        .decl item(id: number, status: symbol, price: number) key(id)
+        .decl open(id: number)
+        open(i) :- item(i, "open", _).
+        .decl both(i: number, j: number)
+        both(i, j) :- open(i), open(j).
+        """
+    )
+    workspace.load("item", [(1, "closed", 50), (2, "closed", 70)])
+    answer = workspace.why_not("open", (1,), changes=1)
+    first = '    replace item(1, "closed", 50) by item(1, "open", 50)'
+    assert str(answer).splitlines()[-len(answer.fixes)] == first
+    gone, came = answer.fixes[0]
+    assert (gone.sign, came.sign) == (-1, 1)
+    assert answer.to_dict()["fixes"][0][1]["replaces"] == [1, "closed", 50] == list(gone.row)
+    assert workspace.why_not("both", (1, 2), changes=1).fixes == ()
+    text = str(workspace.why_not("both", (1, 2)))
+    with workspace.transaction() as tx:
+        tx.upsert("item", [came.row])
+    assert workspace["open"].fetchall() == [(1,)]
+    assert f'{first}, replace item(2, "closed", 70) by item(2, "open", 70)\n' in text
 
 
 def test_bad_questions(access: lftj.Workspace) -> None:
