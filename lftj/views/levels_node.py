@@ -329,13 +329,15 @@ class Levels:
 
     # ── cycles ────────────────────────────────────────────────────────────────────────────────────
     def _look_for_cycles(self) -> None:
-        """Raise GroupCycleError where groups depend on themselves; else levels may rise on."""
+        """Raise GroupCycleError where groups depend on themselves; else levels may rise to twice as
+        many before the next look: around a cycle they rise at most twice as far as it is long.
+        """
         if self._suspicious:
             raise Suspicion
         cycle = cycle_of(self._edges())
         if cycle:
             raise self._error(cycle)
-        self._limit *= 4
+        self._limit *= 2
 
     def _edges(self) -> dict[Group, set[Group]]:
         """The groups that each group adds up from, as far as they are done."""

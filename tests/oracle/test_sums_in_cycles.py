@@ -265,6 +265,22 @@ def test_cycles_of_groups_are_looked_for_after_the_whole_transaction() -> None:
     assert workspace.verify() == []
 
 
+def test_a_long_cycle_is_found_before_levels_have_gone_round_it_twice() -> None:
+    workspace = lftj.connect()
+    workspace.add_rules(
+        """
+        .decl part(p: number, cost: number)
+        .decl uses(w: number, p: number, n: number)
+        .decl cost(p: number, c: number)
+        cost(p, sum(c)) :- part(p, c).
+        cost(w, sum(n * c)) :- uses(w, p, n), cost(p, c).
+        """
+    )
+    workspace.load("part", [(0, 0)])
+    with workspace.limits(work=10_000), pytest.raises(lftj.GroupCycleError):
+        workspace.load("uses", [(part, (part + 1) % 300, 1) for part in range(300)])
+
+
 def test_a_sum_of_nothing_but_zeros_stays_and_cycles_of_zeros_are_cycles() -> None:
     workspace = lftj.connect()
     workspace.add_rules(DECLARED + "".join(PROGRAMS["linear"][:2]))
