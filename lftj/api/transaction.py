@@ -121,7 +121,8 @@ class Transaction(Writing[Draft]):
         column": "frame column"}` renames, and lets other columns be. `facts`: read the file as
         Soufflé's facts, with these parameters of `.input` (`{}`: none). `null`: the field of a file
         of text that is NULL, such as `""` or `"NA"`; None: an empty field, and of strings `\\N`.
-        O(rows) here, O(rows · log n) at commit, or here where the relation has no rows; over parts
+        `nulls` says what NULL means then. O(rows) here, O(rows · log n) at commit, or here where
+        the relation has no rows; over parts
         `"error"` takes a job, in which the parts that hold such rows answer at once.
         """
         self._open().insert(

@@ -218,5 +218,17 @@ def check_policy(nulls: str) -> None:
     """Raises FrameError for a policy that is neither "error" nor "drop"."""
     if nulls not in ("error", "drop"):
         raise FrameError(
-            f"nulls={nulls!r} is not a policy", hint='write nulls="error" or nulls="drop"'
+            f"nulls={nulls!r} is not a policy",
+            hint='write nulls="error" or nulls="drop"; '
+            "null= says which field of a text file is NULL",
         )
+
+
+def not_a_policy(null: str | None) -> str | None:
+    """A hint for a text of NULL that reads like a policy."""
+    if null not in ("error", "drop"):
+        return None
+    does = "leaves out" if null == "drop" else "refuses"
+    return (
+        f"null={null!r} says that the text {null!r} is NULL; nulls={null!r} {does} rows with NULL"
+    )

@@ -26,6 +26,7 @@ from lftj.frames.frame import (
     Place,
     Target,
     check_policy,
+    not_a_policy,
     with_null_codes,
     without_nulls,
 )
@@ -259,7 +260,10 @@ def read(
     try:
         return _read_carrier(carrier, targets, positions, dict(defaults), nulls, late)
     except WrongValueError as error:
-        raise with_others(error, carrier, targets, positions, nulls == "error") from None
+        found = with_others(error, carrier, targets, positions, nulls == "error")
+        if (mixed := not_a_policy(null)) is not None:
+            found.hint = f"{found.hint}; {mixed}" if found.hint else mixed
+        raise found from None
 
 
 def names_of(source: Any) -> list[Hashable] | None:

@@ -114,7 +114,8 @@ def test_a_column_of_nothing_but_null() -> None:
 
 def test_unknown_policy() -> None:
     assert message([], XFER, nulls="ignore") == (
-        'error[E230]: nulls=\'ignore\' is not a policy\n  help: write nulls="error" or nulls="drop"'
+        "error[E230]: nulls='ignore' is not a policy\n"
+        '  help: write nulls="error" or nulls="drop"; null= says which field of a text file is NULL'
     )
 
 
@@ -199,3 +200,18 @@ def test_a_value_that_is_written_as_null_and_a_null_elsewhere_are_refused(tmp_pa
     for source in (tmp_path / "o.parquet", [(1, None, None, None)], workspace["o"].arrow()):
         with pytest.raises(lftj.FrameError, match="null= is for files of text"):
             workspace.load("o", source, null="NA")
+
+
+def test_the_text_of_null_and_what_is_done_with_null_are_told_apart(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("x\n1\nNA\n\n")
+    workspace = lftj.connect()
+    workspace.relation("a", {"x": int})
+    with pytest.raises(lftj.FrameError, match="is not a policy") as caught:
+        workspace.load("a", path, nulls="NA")  # pyright: ignore[reportArgumentType]
+    assert (caught.value.hint or "").endswith("null= says which field of a text file is NULL")
+    with pytest.raises(lftj.ValueTypeError) as wrong:
+        workspace.load("a", path, null="drop")
+    said = "null='drop' says that the text 'drop' is NULL; nulls='drop' leaves out rows with NULL"
+    assert said in str(wrong.value)
+    assert workspace.load("a", path, null="NA", nulls="drop") == 1
