@@ -26,10 +26,13 @@ from lftj.scantree.cursor_kernels import (
     slot_of,
     subtree,
 )
-from lftj.scantree.jit import compiled, load
+from lftj.scantree.jit import compiled, inlined, load
 from lftj.scantree.page_kernels import ENTRIES, KEYS, PAGE_ROWS, WIDTH, leaf_column
+from lftj.scantree.seek_kernels import END, SLOT_MASK, leaf_at, next_leaf
 
 STRETCH = 64
+_AT_ONCE = 16
+"""Words that are compared before one looks whether some differed."""
 
 
 @compiled
@@ -127,3 +130,69 @@ def diff(memory, layout, root, height, old_root, old_height):
                 removed += 1
                 advance(memory, old)
     return inserted, added, erased, removed, new[VISITED] + old[VISITED]
+
+
+@inlined
+def _compare_with(memory, leaf, slot, rows, row):
+    """A row of `rows` against the one in a slot of a leaf: negative, zero or positive."""
+    for column in range(rows.shape[0]):
+        word = load(memory, leaf_column(leaf, column) + slot)
+        if rows[column, row] != word:
+            return -1 if rows[column, row] < word else 1
+    return 0
+
+
+@inlined
+def _alike(memory, base, words, most):
+    """Count the first of `words`, `most` of them, that are those from `base` on."""
+    found = 0
+    while found + _AT_ONCE <= most:
+        differ = 0
+        for i in range(_AT_ONCE):
+            differ |= load(memory, base + found + i) ^ words[found + i]
+        if differ != 0:
+            break
+        found += _AT_ONCE
+    while found < most and load(memory, base + found) == words[found]:
+        found += 1
+    return found
+
+
+@compiled
+def mark_differing(memory, root, height, rows, position, number, new, gone):
+    """Compare `rows` (shape keys × n), ascending and distinct, with those of a tree from
+    `position`, where row `number` is, up to the last of `rows`: set `new[i]` for each row i that
+    the tree lacks, and `gone[j]` for each number j of one that only the tree has.
+
+    Returns the position and the number of the tree's next row. O(n + m).
+    """
+    row = 0
+    count = rows.shape[1]
+    while row < count and position != END:
+        leaf = leaf_at(memory, root, height, position)
+        entries = load(memory, leaf + ENTRIES)
+        slot = position & SLOT_MASK
+        first = slot
+        while row < count and slot < entries:
+            order = _compare_with(memory, leaf, slot, rows, row)
+            if order == 0:
+                equal = min(entries - slot, count - row, STRETCH)
+                for column in range(rows.shape[0]):
+                    base = leaf_column(leaf, column) + slot
+                    equal = _alike(memory, base, rows[column, row : row + equal], equal)
+                row += equal
+                slot += equal
+            elif order < 0:
+                new[row] = True
+                row += 1
+            else:
+                gone[number + slot - first] = True
+                slot += 1
+        number += slot - first
+        position += slot - first
+        if slot == entries:
+            position = next_leaf(memory, root, height, position - 1)
+    while row < count:
+        new[row] = True
+        row += 1
+    return position, number

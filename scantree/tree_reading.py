@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from lftj.scantree.arena import Arena, Words
 from lftj.scantree.columns import Columns, as_matrix
+from lftj.scantree.diff_kernels import mark_differing
 from lftj.scantree.monoid import COUNT, Aggregate, Monoid
 from lftj.scantree.page_kernels import ENTRIES, index_column
 from lftj.scantree.read_kernels import look_up, position_of, read_edges, read_numbered, read_rows
@@ -23,6 +24,9 @@ from lftj.scantree.seek_kernels import END, lower_bound, rank
 from lftj.scantree.sharing import SPAN, Span, equal_spans, spans
 
 A = TypeVar("A")
+
+_AT_ONCE = 1 << 14
+"""Rows that are made a matrix at once, in the cache, where the whole is none."""
 
 
 class TreeReading:
@@ -111,6 +115,24 @@ class TreeReading:
 
         threads.together(read, parts)
         return list(out)
+
+    def differences(self, rows: Sequence[Words]) -> tuple[list[Words], list[Words]]:
+        """Compare these rows, key columns, ascending and distinct, with the keys here: the rows
+        that are missing here, and the keys that are not among the rows. O(n + m), without a copy of
+        the tree's rows.
+        """
+        new, gone = np.zeros(len(rows[0]), np.bool_), np.zeros(self.count, np.bool_)
+        position, number = 0 if self.root else END, 0
+        for first in range(0, len(new), _AT_ONCE):
+            here = slice(first, first + _AT_ONCE)
+            part = as_matrix([column[here] for column in rows], len(rows))
+            position, number = mark_differing(
+                self.arena.memory, self.root, self.height, part, position, number, new[here], gone
+            )
+        gone[number:] = True
+        places = np.flatnonzero(new)
+        inserted = [column.take(places) for column in rows]
+        return inserted, self.numbered(np.flatnonzero(gone), range(len(rows)))
 
     def blocks(
         self, rows: int, only: Sequence[int], first: int = 0, last: int | None = None

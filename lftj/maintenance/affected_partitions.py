@@ -125,6 +125,8 @@ def find_affected(
         if touched is None or len(touched[0]) > _AFFECTED_VALUES:
             continue
         values, direct = touched
+        if _most_of(versions, kept, len(values), context):
+            return None
         rows = sum(_count_of(versions[name], column, values) for name, column in kept.items())
         share = rows / max(1, sum(versions[name].count for name in schemas))
         if share > _AFFECTED_SHARE:
@@ -281,13 +283,25 @@ def _too_many(
     relation: RelationVersion, column: int, kept: int, values: int, context: Context
 ) -> bool:
     """Test if so many values of a column are expected to lie in too many parts, by the value in
-    column `kept`, where a key order would have to be built to find that out.
+    column `kept`, where it takes work to find that out.
     """
-    if relation.count <= _AFFECTED_JOINED or _order_from(relation, column) in relation.orders():
+    if relation.count <= _AFFECTED_JOINED or relation.at_hand(_order_from(relation, column)):
         return False
     distinct = context.statistics.of(relation).distinct
     parts = min(values * relation.count / max(1, distinct[column]), distinct[kept])
-    return parts > min(2 * _AFFECTED_VALUES, 0.9 * distinct[kept])
+    return parts > min(2 * _AFFECTED_VALUES, _AFFECTED_SHARE * distinct[kept])
+
+
+def _most_of(versions: Versions, kept: PassedOn, values: int, context: Context) -> bool:
+    """Test if so many parts are expected to have too large a share of the rows, where it takes work
+    to find that out.
+    """
+    for name, column in kept.items():
+        relation = versions[name]
+        at_hand = relation.at_hand(_order_from(relation, column))
+        if relation.count > _AFFECTED_JOINED and not at_hand:
+            return values > _AFFECTED_SHARE * context.statistics.of(relation).distinct[column]
+    return False
 
 
 def _place(atom: PositiveAtom | NegatedAtom, value: object) -> int:

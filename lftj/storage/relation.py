@@ -16,11 +16,11 @@ import numpy as np
 
 from lftj.program.normal_form import RelationSchema
 from lftj.scantree.reorder import reordered
-from lftj.scantree.rows import difference, differences, sort_rows, union
+from lftj.scantree.rows import difference, sort_rows, union
 from lftj.scantree.tree import Arena, Tree
 from lftj.storage.delta import Columns, Delta, Load, no_rows, stored_width
 from lftj.storage.fork_safe_lock import Making
-from lftj.storage.index import LazyIndex, OrderElsewhere, Waiting
+from lftj.storage.index import WAITING, LazyIndex, OrderElsewhere, Waiting
 
 Order = tuple[int, ...]
 Bounds = tuple[int, int]
@@ -29,6 +29,8 @@ NONE_KNOWN: Known = MappingProxyType({})
 _NONE_WAITING: Waiting = {}  # one for all, never changed
 # inserts into so many times as many rows are merged with them in less time than put in page by page
 _DENSE = 3
+_AT_HAND = 32
+"""The same where all rows are at hand and are only to be written: most pages change."""
 _PAIRS = 256  # of rows, which tell how often columns differ between a row and the next
 _DIFFERING = 16
 """Pairs that differ, from which on they tell how many do."""
@@ -177,6 +179,11 @@ class RelationVersion(Making):
         others = [*trees, *[order for order in waiting if order not in trees]]
         return (identity, *[order for order in others if order != identity])
 
+    def at_hand(self, order: Order) -> bool:
+        """Tell whether this key order exists and has all but some thousand changed rows."""
+        late = self._waiting.get(order)
+        return order in self._trees or (late is not None and late.rows <= WAITING)
+
     def bounds(self) -> list[Bounds]:
         """Bounds of each column: two codes that all its codes lie between; no rows have none. O(n)
         at first, then carried along by changes.
@@ -252,7 +259,7 @@ class RelationVersion(Making):
             return self
         fewer, dense = len(delta.erases[0]), _DENSE * changed > count > _PAIRS
         anew = changed > count or (dense and (not fewer or _DENSE * fewer > 2 * count))
-        whole = rows if anew or dense else None
+        whole = rows if anew or _AT_HAND * changed > count else None
         trees: dict[Order, Tree] = {}
         waiting: Waiting = {}
         for order in self.orders()[:1] if anew else self.orders():
@@ -331,7 +338,7 @@ class RelationVersion(Making):
         """The net change from this version to these rows, sorted and distinct. O(n + m)."""
         if not self.count:
             return Delta(rows, [column[:0] for column in rows])
-        return Delta(*differences(rows, self.columns()))
+        return Delta(*self.identity.differences(rows))
 
     def net(self, delta: Delta) -> Delta:
         """The net change of one that may insert rows that are here, and erase others that are not.

@@ -10,6 +10,7 @@ GROUPS = {
     "rows": """
 lftj.scantree.apply_kernels apply_in_room W W i i R R
 lftj.scantree.diff_kernels diff W W i i i i
+lftj.scantree.diff_kernels mark_differing W i i R i i B B
 lftj.scantree.read_kernels look_up W i i W R B R
 lftj.scantree.build_kernels build_in_room W W R
 lftj.scantree.build_kernels load_fill W

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from lftj.scantree import Arena, Tree
-from lftj.scantree.rows import difference
+from lftj.scantree.rows import difference, sort_rows
 from tests.unit.scantree.trees import Shape, pages_apart, random_rows, rows_of, taken
 
 
@@ -63,6 +63,23 @@ def test_unrelated_trees(left: int, right: int, pages: dict[str, int]) -> None:
     inserted, erased = mine.diff(other)
     assert _equal(inserted, difference(a, b))
     assert _equal(erased, difference(b, a))
+
+
+@pytest.mark.parametrize("kept", [0.0, 0.1, 0.9, 1.0])
+@pytest.mark.parametrize("spread", [3, 50, 1_000_000])
+def test_rows_that_are_in_no_tree_are_compared_as_they_lie(kept: float, spread: int) -> None:
+    """Little in common or much, in one column or three, on small pages and over several reads."""
+    draw, arena = np.random.default_rng(spread), Arena()
+    for width, rows in ((1, 200), (2, 3_000), (3, 40_000)):
+        all_rows = sort_rows(list(draw.integers(0, spread, (width, rows))))
+        chance = draw.random((2, len(all_rows[0])))
+        mine, theirs = (taken(all_rows, np.flatnonzero(side < (1 + kept) / 2)) for side in chance)
+        tree = Tree.build(arena, theirs, leaf_capacity=16, fan=8)
+        new, gone = tree.differences(mine)
+        assert _equal(new, difference(mine, theirs))
+        assert _equal(gone, difference(theirs, mine))
+        assert _equal(tree.differences(taken(mine, np.arange(0)))[1], theirs)
+    assert _equal(Tree.empty(arena, 2).differences([np.arange(3)] * 2)[0], [np.arange(3)] * 2)
 
 
 def test_trees_of_equal_rows_on_other_pages_do_not_differ() -> None:
