@@ -4,8 +4,9 @@
 Which key orders a commit reads depends on what changed, so at most commits some orders of a
 relation are not read. Such an order waits: it remembers the tree it comes from and the changes
 since. What waits is sorted and applied at once, which costs less than commit by commit; and it is
-never much (`WAITING`, or a share of the rows), so that no reader pays for a long past. An order
-that no one reads goes once bringing it forward has taken as long as building it would.
+never much (`WAITING`, or a share of the rows, in some hundred changes), so that no reader pays for
+a long past. An order that no one reads goes once bringing it forward has taken as long as building
+it would.
 """
 
 from __future__ import annotations
@@ -20,11 +21,8 @@ from lftj.storage.delta import Columns, Delta
 from lftj.storage.fork_safe_lock import Making
 
 WAITING = 4096
-"""Changed rows that may wait in any case; of a large relation as many as a `_PART` of its rows, up
-to `_MOST`.
-"""
+"""Changed rows that may wait in any case; of a large relation as many as a `_PART` of its rows."""
 _PART = 8
-_MOST = 1 << 15  # they are applied in some ten milliseconds
 _CHANGES = 256  # changes that may wait
 _FORWARD = 8  # times as long as building an order takes a row, one takes that is brought forward
 
@@ -67,7 +65,7 @@ class LazyIndex:
     @property
     def full(self) -> bool:
         """True when no more changes should wait."""
-        return self.rows > max(WAITING, min(self._first // _PART, _MOST)) or self.changes > _CHANGES
+        return self.rows > max(WAITING, self._first // _PART) or self.changes > _CHANGES
 
     @property
     def worth_keeping(self) -> bool:
