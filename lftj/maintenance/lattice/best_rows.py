@@ -26,7 +26,7 @@ from lftj.maintenance.semi_naive.row_set import RowSet
 from lftj.program.monotone import Lattice
 from lftj.scantree.rows import equal_runs, sort_rows
 from lftj.storage.delta import Delta, no_rows, stored_width
-from lftj.storage.relation import RelationVersion
+from lftj.storage.relation import Bounds, RelationVersion
 from lftj.types import Type
 from lftj.types.dictionary import Dictionary
 
@@ -46,6 +46,8 @@ _LOOKED_UP = 12
 """Times the time in which a row is put into a set that one is looked up in a tree, and added."""
 _SET_LEAST = 50_000
 """Rows put into a set in the time in which one is begun."""
+_READ = 1 << 14
+"""Rows that are read at once."""
 
 
 class BestRows:
@@ -53,11 +55,11 @@ class BestRows:
     one with the best value.
 
     `best_first`: of many better values only the best come out of `take_fresh`, and the others
-    later.
+    later. `read`: rules read `total` in every iteration.
 
-    Rows without a lattice are looked up in the tree of `total`, and added to it, until that has
-    taken as long as to put all of them into a set. From then on the set tells what is new, as in an
-    evaluation from nothing, and `total` gets the new rows when it is read.
+    Rows without a lattice are looked up in the tree of `total`, and added to it, until that would
+    have taken as long as to put all of them into a set. From then on the set tells what is new, as
+    in an evaluation from nothing, and `total` gets the new rows when it is read.
     """
 
     def __init__(
@@ -67,8 +69,9 @@ class BestRows:
         dictionary: Dictionary,
         *,
         best_first: bool = False,
+        read: bool = False,
     ):
-        self._total = total
+        self._total, self._read = total, read
         self._best_first = self._best_only = best_first
         self._lattice = lattice
         self._dictionary = dictionary
@@ -115,6 +118,8 @@ class BestRows:
         if self._came is None or self._lattice is not None:
             return None
         width = stored_width(self.total.schema.arity)
+        if len(self._came) == 1:
+            return self._came[0]
         return sorted_together(self._came) if self._came else no_rows(width)
 
     def add(self, rows: np.ndarray, picks: np.ndarray) -> None:
@@ -141,7 +146,8 @@ class BestRows:
         """
         waited, rows = self._size, self._taken()
         if self._lattice is None and 2 * len(rows[0]) < waited:
-            self._found = _set_of(rows)
+            self._found = _set_for([(int(column.min()), int(column.max())) for column in rows])
+            self._found.add(np.array(rows), np.arange(len(rows)))
         else:
             self._wait(np.array(rows))
             self._most = max(_OFFERED_ROWS, 2 * self._size)
@@ -231,12 +237,18 @@ class BestRows:
             self._later.append(rows := self._all.take_fresh(ordered=True))
             return rows
         rows = self._taken()
-        delta = self._new(rows) if self._lattice is None else self._better(rows, self._lattice)
-        self._total = self._total.apply(delta)
-        if self._lattice is None:
-            self._look_up_less(len(rows[0]))
+        if self._lattice is not None:
+            delta = self._better(rows, self._lattice)
+        elif self._look_up_less(rows):
+            self.add_columns(rows)
+            return self.take_fresh()
+        else:
+            delta = self._new(rows)
+            if not self._read:
+                self._rent = self._rent.plus(laid_into(delta.inserted, self._total.count))
             if self._came is not None:
                 self._came.append(delta.inserts)
+        self._total = self._total.apply(delta)
         return delta.inserts
 
     def take_packed(self) -> Packed | None:
@@ -248,13 +260,15 @@ class BestRows:
             self._later.append(packed)
         return packed
 
-    def _look_up_less(self, rows: int) -> None:
-        """Change to a set of all rows once looking up has taken as long as it takes to make."""
-        self._rent = self._rent.plus(_LOOKED_UP * rows)
-        if self._rent.due(max(_SET_LEAST, self._total.count)):
-            self._all = _set_of(self._total.columns())
-            self._all.take_fresh()
-            self._rent = self._rent.ended()
+    def _look_up_less(self, rows: Columns) -> bool:
+        """Change to a set of all rows once looking up, these candidates as well, and adding would
+        have taken as long as it takes to make; tell whether it did.
+        """
+        self._rent = self._rent.plus(_LOOKED_UP * len(rows[0]))
+        if not self._rent.due(max(_SET_LEAST, self._total.count)) or not self._total.count:
+            return False
+        self._all, self._rent = _set_of(self._total, rows), self._rent.ended()
+        return True
 
     def laid(self, rows: int) -> int:
         """Cost of laying so many rows that were taken last into key orders."""
@@ -342,11 +356,25 @@ class BestRows:
         return [*found[:width], best if back is None else back[best], *found[width + 1 :]]
 
 
-def _set_of(rows: Columns) -> RowSet:
-    """A set of these rows, of which there are some."""
-    matrix = np.array(rows)
-    found = RowSet(len(matrix), matrix.min(axis=1), matrix.max(axis=1))
-    found.add(matrix, np.arange(len(matrix)))
+def _set_for(ranges: list[Bounds]) -> RowSet:
+    """A set for rows with values in these ranges."""
+    lows, highs = np.array(ranges, np.int64).T.copy()
+    return RowSet(len(ranges), lows, highs)
+
+
+def _set_of(total: RelationVersion, candidates: Columns) -> RowSet:
+    """A set of the rows of a relation, of which there are some, with room for candidates."""
+    found = _set_for(
+        [
+            (min(low, int(column.min())), max(high, int(column.max())))
+            for (low, high), column in zip(total.bounds(), candidates, strict=True)
+        ]
+    )
+    picks = np.arange(len(candidates))
+    for rows in total.blocks(_READ, picks.tolist()):
+        found.add(rows, picks)
+    if found.take_packed() is None:
+        found.take_fresh()
     return found
 
 

@@ -194,6 +194,7 @@ class MonotoneFixpoint(Fixpoint[BestRows]):
             self._lattices.get(name),
             self.context.resources.dictionary,
             best_first=self._ordering,
+            read=name in self.kept,
         )
 
     def _offer(self, rule: NormalRule, relations: Relations, rows: BestRows) -> None:

@@ -186,14 +186,17 @@ def test_a_set_of_all_rows_tells_what_is_new_once_many_came(most: int):
     assert rows.offered == 0
 
 
-def test_rows_that_come_are_looked_up_until_a_set_of_all_takes_no_longer():
-    """A third as many rows as there are: from the sixth iteration on none is looked up."""
+@pytest.mark.parametrize(("read", "turns"), [(False, 4), (True, 54)], ids=["at last", "each time"])
+def test_rows_that_come_are_looked_up_until_a_set_of_all_takes_no_longer(read: bool, turns: int):
+    """Rows that lie anywhere are added to as many pages, which a set saves where no rule reads all
+    rows meanwhile.
+    """
     schema = RelationSchema("v", (("x", INT), ("y", INT)))
     there = np.arange(300_000)
     full = RelationVersion.build(schema, Arena(), [there // 600, there % 600])
-    rows = BestRows(full, None, Dictionary())
-    for turn in range(20):
-        rows.add_columns([np.full(5_000, turn), np.arange(600, 5_600)])
-        assert (rows.take_packed() is not None) is (turn > 5), turn
+    rows = BestRows(full, None, Dictionary(), read=read)
+    for turn in range(60):
+        rows.add_columns([np.arange(500), np.full(500, 600 + turn)])
+        assert (rows.take_packed() is not None) is (turn > turns), turn
         rows.take_fresh()
-    assert rows.total.count == 400_000
+    assert rows.total.count == 330_000
