@@ -181,8 +181,8 @@ class RelationVersion(Making):
 
     def at_hand(self, order: Order) -> bool:
         """Tell whether this key order exists and has all but some thousand changed rows."""
-        late = self._waiting.get(order)
-        return order in self._trees or (late is not None and late.rows <= WAITING)
+        late = None if order in self._trees else self._waiting.get(order)
+        return order in self.orders() and (late is None or late.rows <= WAITING)
 
     def bounds(self) -> list[Bounds]:
         """Bounds of each column: two codes that all its codes lie between; no rows have none. O(n)

@@ -33,6 +33,9 @@ STALE_PLAN = 2
 STALE_PLAN_ROWS = 64
 """Rows up to which sizes do not make a plan stale."""
 
+_SOON_MADE = 50_000
+"""Rows of which a key order is made in a millisecond or two."""
+
 
 def plan_rule(
     rule: NormalRule,
@@ -98,6 +101,25 @@ def plan_rule(
         context.resources.plans.clear()
     context.resources.plans[key] = (sizes, plan)
     return plan
+
+
+def plan_for_long(
+    rule: NormalRule,
+    relations: Relations,
+    context: Context,
+    *,
+    needed: tuple[int, ...],
+    count: bool,
+) -> RulePlan:
+    """A `lasting` plan; where it takes long to make the key orders that this reads, one that does
+    without them, until such plans have lost as much.
+    """
+    plan = plan_rule(rule, relations, context, needed=needed, count=count, lasting=True)
+    reads = [(relations[name], order) for name, order in plan.key_orders()]
+    if all(read.count <= _SOON_MADE or read.at_hand(order) for read, order in reads):
+        return plan
+    now = plan_rule(rule, relations, context, needed=needed, count=count)
+    return context.resources.advisor.plan(now, lambda: plan, relations, context.tuning)
 
 
 def plan_once(

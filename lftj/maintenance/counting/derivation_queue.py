@@ -31,6 +31,8 @@ class DerivationQueue:
         self._whole = whole
         self._waiting: dict[int, dict[str, list[Counted]]] = {}
         self._iterations: list[int] = []
+        self.size = 0
+        """Number of proofs that wait."""
 
     def add(self, relation: str, proofs: Proofs, sign: int = 1) -> None:
         """Let proofs wait, with their signs turned if `sign` is −1. O(n log n), O(n) when all are
@@ -62,12 +64,13 @@ class DerivationQueue:
             self._waiting[iteration] = {}
             heappush(self._iterations, iteration)
         self._waiting[iteration].setdefault(relation, []).append(counted)
+        self.size += len(counted[1])
 
     def drain(self) -> list[tuple[int, str, Counted]]:
         """All that waits, as (iteration, relation, rows that may repeat and their counts); nothing
         is left.
         """
-        waiting, self._waiting, self._iterations = self._waiting, {}, []
+        waiting, self._waiting, self._iterations, self.size = self._waiting, {}, [], 0
         return [
             (iteration, name, piece)
             for iteration, due in waiting.items()
@@ -86,6 +89,7 @@ class DerivationQueue:
             return None
         iteration = heappop(self._iterations)
         waiting = self._waiting.pop(iteration)
+        self.size -= sum(len(counts) for pieces in waiting.values() for _, counts in pieces)
         return iteration, {
             name: _sum(pieces, zeros=name in self._whole) for name, pieces in waiting.items()
         }

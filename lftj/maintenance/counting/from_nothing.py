@@ -42,6 +42,7 @@ class FromNothing(Strategy[Followed]):
                 change.context,
                 after_iteration=Patience(change.context).after_iteration if self.patient else None,
                 trail=trail,
+                begun=change.begun,
             )
         )
         if isinstance(found, Exhausted):

@@ -97,6 +97,8 @@ class StratumChange:
         """The word for an evaluation from nothing, by what was tried before it."""
         self.proven = False
         """True where the state was made for the rows as they were, at this very commit."""
+        self.begun: dict[str, Columns] = {}
+        """Rows of iteration 0 that a strategy which gave up leaves to the next."""
 
     def note(self, exhausted: Exhausted) -> None:
         """Take notice of a strategy that gave up."""

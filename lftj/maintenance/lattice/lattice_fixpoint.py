@@ -22,7 +22,7 @@ import numpy as np
 
 from lftj.errors import LimitError
 from lftj.join.context import Context
-from lftj.join.run.evaluate import Columns, Relations, chunks, plan_rule
+from lftj.join.run.evaluate import Columns, Relations, chunks, plan_for_long, plan_rule
 from lftj.maintenance.inputs.versions import CHANGE, Versions
 from lftj.maintenance.lattice.best_rows import BestRows
 from lftj.maintenance.lattice.compiled_lattice import CompiledLattice
@@ -199,9 +199,8 @@ class MonotoneFixpoint(Fixpoint[BestRows]):
 
     def _offer(self, rule: NormalRule, relations: Relations, rows: BestRows) -> None:
         needed, picks = head_picks(rule)
-        plan = plan_rule(
-            rule, relations, self.context, needed=needed, count=False, lasting=self.lasting
-        )
+        planning = plan_for_long if self.lasting else plan_rule
+        plan = planning(rule, relations, self.context, needed=needed, count=False)
         for piece in chunks(plan, relations, self.context):
             self.context.budget.found += piece.shape[1]
             rows.add(

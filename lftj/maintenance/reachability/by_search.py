@@ -83,6 +83,7 @@ class Reachability(Strategy[Followed]):
             first, steps = self._read()
         except (ValueRangeError, OverflowError):
             return Exhausted(Why.PASS, self.state)  # evaluation decides about failures
+        change.begun[shape.relation] = first.now
         least, work = change.context.tuning.searched_least, self.state.work
         repair = self._repair(shape, first, steps, max(least, work // 8))
         if repair is None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field
 from functools import cached_property
 
 from lftj.join.context import Context
@@ -23,7 +24,8 @@ class Closure:
 
     `prepared`: the same rules as they are kept for many commits, where few rows are expected.
     `after_iteration` as in `Fixpoint.run_iterations`. `trail`: where each iteration notes the rows
-    that it found; it stays empty where rows are found otherwise.
+    that it found; it stays empty where rows are found otherwise. `begun`: rows of iteration 0, by
+    relation, where someone has them already.
     """
 
     schemas: Mapping[str, RelationSchema]
@@ -33,6 +35,7 @@ class Closure:
     prepared: PreparedRules | None = None
     after_iteration: Callable[[int], bool] | None = None
     trail: list[Iteration] | None = None
+    begun: Mapping[str, Columns] = field(default_factory=dict)
 
     @cached_property
     def normal(self) -> list[NormalRule]:
@@ -50,6 +53,8 @@ class Closure:
         """The rows of iteration 0 of a relation: its base rows, and what its rules that read
         nothing of the stratum derive; sorted.
         """
+        if name in self.begun:
+            return self.begun[name]
         own = self.schemas.keys()
         seeds = [rule for rule in self.normal if own.isdisjoint(rule.reads)]
         return iteration_0(self.schemas[name], seeds, self.relations, self.context)

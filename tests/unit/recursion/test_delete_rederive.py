@@ -11,10 +11,12 @@ from typing import Any
 import pytest
 
 import lftj
+from lftj.join.plan import index_advisor
+from lftj.join.run import evaluate
 from lftj.maintenance import affected_partitions
 from lftj.maintenance.dred import rederive
 from lftj.maintenance.lattice import best_rows
-from tests.retuning import retuned
+from tests.retuning import constants, retuned
 from tests.unit.recursion.following import (
     CLOSURE,
     EDGES,
@@ -339,3 +341,25 @@ def test_where_rows_alone_take_too_much_the_parts_that_were_touched_are_evaluate
     change(closure, {"e": [edges[20]]}, {})
     assert strategies(closure) == ["update"], "what is only won is followed by rows"
     assert (states(closure), closure.verify()) == ([], [])
+
+
+@constants(evaluate, _SOON_MADE=1_000)
+@constants(index_advisor, ADVISED_ORDER_COST=0)
+def test_a_key_order_is_made_once_changes_that_lacked_it_took_as_long():
+    """A fifth of all pairs are reached: for each edge that comes, who reaches its beginning is
+    found without a key order by the end, until that took as long as making one.
+    """
+    program = """
+        .decl e(x: number, y: number)  .decl even(x: number, y: number)
+        .decl odd(x: number, y: number)
+        odd(x, y) :- e(x, y).  even(x, z) :- odd(x, y), e(y, z).  odd(x, z) :- even(x, y), e(y, z).
+    """
+    chain = [(x, x + 1) for x in range(60)]
+    workspace = loaded(program, {"e": [*chain, *((x, x + 100) for x in range(60))]})
+    made = []
+    for number in range(120):
+        change(workspace, {"e": [(number % 60, 1_000 + number)]}, {})
+        made.append(len(workspace._backend.state.database["odd"].orders()) - 1)
+    assert made[0] == 0
+    assert made[-1] == 1
+    assert workspace.verify() == []
