@@ -58,8 +58,6 @@ rows of closures, points-to and flow analyses went together.
 """
 LOOK_UP = 150
 """A row that an update looks up."""
-WAITS = 2 * LOOK_UP
-"""A derivation that waits in an update: looked up, and often moved. Seen: 160 to 3,000."""
 RANKED = 16
 """A row that is given its rank."""
 _MOVE = 40  # a row changed in one key order

@@ -40,7 +40,6 @@ from lftj.maintenance.cost.cost_model import (
     PROVEN,
     QUERY,
     TOUCHED,
-    WAITS,
     change_of,
 )
 from lftj.maintenance.counting import apply_iteration_kernels as at
@@ -125,7 +124,7 @@ class ElasticUpdate:
         try:
             while (due := self.waiting.take()) is not None:
                 self._iteration(*due)
-                self.context.budget.foresee(WAITS * self.waiting.size)
+                self.context.budget.foresee(LOOK_UP * self.waiting.size)
                 if iterations.worth_trying(sum(len(counts) for _, counts in due[1].values())):
                     iterations.go(self.relations, self.waiting)
         except LimitError as error:
