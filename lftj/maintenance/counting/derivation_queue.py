@@ -31,6 +31,7 @@ class DerivationQueue:
         self._whole = whole
         self._waiting: dict[int, dict[str, list[Counted]]] = {}
         self._iterations: list[int] = []
+        self._sizes: dict[int, int] = {}
         self.size = 0
         """Number of proofs that wait."""
 
@@ -61,16 +62,19 @@ class DerivationQueue:
 
     def _put(self, relation: str, iteration: int, counted: Counted) -> None:
         if iteration not in self._waiting:
-            self._waiting[iteration] = {}
+            self._waiting[iteration], self._sizes[iteration] = {}, 0
             heappush(self._iterations, iteration)
         self._waiting[iteration].setdefault(relation, []).append(counted)
-        self.size += len(counted[1])
+        many = len(counted[1])
+        self._sizes[iteration] += many
+        self.size += many
 
     def drain(self) -> list[tuple[int, str, Counted]]:
         """All that waits, as (iteration, relation, rows that may repeat and their counts); nothing
         is left.
         """
-        waiting, self._waiting, self._iterations, self.size = self._waiting, {}, [], 0
+        waiting, self._waiting, self._iterations = self._waiting, {}, []
+        self._sizes, self.size = {}, 0
         return [
             (iteration, name, piece)
             for iteration, due in waiting.items()
@@ -89,7 +93,7 @@ class DerivationQueue:
             return None
         iteration = heappop(self._iterations)
         waiting = self._waiting.pop(iteration)
-        self.size -= sum(len(counts) for pieces in waiting.values() for _, counts in pieces)
+        self.size -= self._sizes.pop(iteration)
         return iteration, {
             name: _sum(pieces, zeros=name in self._whole) for name, pieces in waiting.items()
         }
