@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 import lftj
+from lftj.distributed.partitioning.cuts import ALL
 from lftj.distributed.stored import shared_relations
+from lftj.distributed.work import worker
 from tests.distributed.inline import InlineExecutor, require_equal
 from tests.distributed.stored import RULES, graph, opened
 
@@ -58,6 +60,36 @@ def test_workers_map_one_file(tmp_path: Path, name: str) -> None:
     require_equal(many, one)
     assert many.verify() == []
     many.compact()
+    change(many, one)
+    require_equal(many, one)
+
+
+def test_the_first_worker_reads_the_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = list[str]()
+    read = worker.read_entries
+
+    def noted(folder: Path, entries: Any, schema: Any, cut: Any, *of: Any) -> Any:
+        if cut == ALL and entries:
+            whole.append(schema.name)
+        return read(folder, entries, schema, cut, *of)
+
+    monkeypatch.setattr(worker, "read_entries", noted)
+    executor = InlineExecutor(tmp_path, PARTS, WORKERS)
+    many, one = lftj.connect(executor=executor), lftj.connect()  # type: ignore[arg-type]
+    for workspace in (many, one):
+        workspace.relation("e", {"x": int, "y": int})
+        workspace.load("e", graph())
+        workspace.add_rules(RULES["triangles"])
+    assert len(whole) == 1
+    rows = [(x + 1000, y + 1000) for x, y in graph()]
+    for workspace in (many, one):
+        workspace.relation("f", {"x": int, "y": int})
+        workspace.add_rules(RULES["triangles"].replace("e(", "f(").replace("v(", "u("))
+    whole.clear()
+    for workspace in (many, one):
+        workspace.load("f", rows)  # views are there before the rows
+    assert len(whole) == 1
+    require_equal(many, one)
     change(many, one)
     require_equal(many, one)
 

@@ -13,6 +13,7 @@ from lftj.distributed.partitioning.part_plan import Feed
 from lftj.program import RelationSchema
 from lftj.scantree import WIDE, Arena
 from lftj.storage import Delta, RelationVersion
+from lftj.storage.delta import Load
 from lftj.storage.durable import StoredStrings
 from lftj.types import Dictionary
 
@@ -23,8 +24,10 @@ _COMMITS = 4
 
 Rows = Callable[[Feed], Delta]
 """Reads what came for a feed."""
-Share = Callable[[Feed, Delta], RelationVersion | None]
-"""The relation of these rows, where other processes of the machine have its pages, too."""
+Share = Callable[[Feed, Rows], RelationVersion | None]
+"""The relation of the rows of a feed, where other processes of the machine have its pages, too:
+rows are read only by the first of them.
+"""
 
 
 @dataclass
@@ -102,8 +105,12 @@ class Host:
         known = self.whole.get(commit, {}).get(key) if feed.cut == ALL else None
         if known is not None:
             return known[1:]
-        delta = old.net(rows(feed))
-        version = self._shared(feed, old, delta) or old.apply(delta)
+        version = self._shared(feed, old, rows)
+        if version is not None:
+            delta: Delta = Load(version.identity)
+        else:
+            delta = old.net(rows(feed))
+            version = old.apply(delta)
         if feed.cut == ALL:
             self.whole.setdefault(commit, {})[key] = (old, version, delta)
             self.whole.move_to_end(commit)
@@ -111,8 +118,8 @@ class Host:
                 self.whole.popitem(last=False)
         return version, delta
 
-    def _shared(self, feed: Feed, old: RelationVersion, delta: Delta) -> RelationVersion | None:
+    def _shared(self, feed: Feed, old: RelationVersion, rows: Rows) -> RelationVersion | None:
         """A relation that all parts have whole, and that is new, where it can be shared."""
         if feed.cut != ALL or old.count or self.share is None:
             return None
-        return self.share(feed, delta)
+        return self.share(feed, rows)

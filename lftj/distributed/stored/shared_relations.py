@@ -10,6 +10,7 @@ relations with strings are made by each.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -38,16 +39,22 @@ LEAST = 1 << 14
 """Rows from which on a relation is shared: of fewer, a file costs more than their pages."""
 
 
-def can_share(schema: RelationSchema, delta: Delta) -> bool:
-    """Tell whether workers have the same codes for these rows, and there are enough of them."""
-    return len(delta) >= LEAST and all(type.name != "str" for _, type in schema.columns)
+def can_share(schema: RelationSchema, rows: int) -> bool:
+    """Tell whether workers have the same codes for so many rows, and there are enough of them."""
+    return rows >= LEAST and all(type.name != "str" for _, type in schema.columns)
 
 
 def shared_relation(
-    path: Path, name: str, schema: RelationSchema, delta: Delta, arena: Arena, pages: StoredPages
+    path: Path,
+    name: str,
+    schema: RelationSchema,
+    rows: Callable[[], Delta],
+    arena: Arena,
+    pages: StoredPages,
 ) -> RelationVersion | None:
     """The relation of these rows, over pages that all workers of the machine map; None where that
-    cannot be. `name`: what follows from the rows, and no others have.
+    cannot be. `name`: what follows from the rows, and no others have. `rows`: reads them, which
+    the first worker does while the others wait.
     """
     record = pages.folder / f"{WHOLE}.{name}.shared"
     with suppress(MemoryError, *NOT_TO_BE_HAD), storing(path) as open_:
@@ -57,7 +64,7 @@ def shared_relation(
         with one_at_a_time(record.with_suffix(".lock")):
             with suppress(*NOT_TO_BE_HAD):
                 return _opened(record, schema, arena, pages)
-            _write(record, schema, delta)
+            _write(record, schema, rows())
             return _opened(record, schema, arena, pages)
     return None
 
@@ -65,7 +72,8 @@ def shared_relation(
 def _write(record: Path, schema: RelationSchema, delta: Delta) -> None:
     """Make the relation far from all others, and write its pages, then what says where they are."""
     arena, trees = Arena(WIDE), StoredTrees()
-    made = RelationVersion.empty(schema, arena).apply(delta)
+    empty = RelationVersion.empty(schema, arena)
+    made = empty.apply(empty.net(delta))
     data = relation_data(made, trees, shared=True)
     pages = StoredPages(arena, record.parent)
     pages.append(WHOLE, trees.roots(shared=True))

@@ -204,16 +204,19 @@ class Holding(Generic[Task]):
 
         return rows
 
-    def _shared(self, log: Log, feed: Feed, delta: Delta) -> RelationVersion | None:
+    def _shared(self, log: Log, feed: Feed, rows: Rows) -> RelationVersion | None:
         """A relation with the pages that other workers of the machine map, too: of the same files
-        of rows.
+        of rows, which only the first worker reads.
         """
-        if not can_share(feed.schema, delta):
+        entries = log.get(feed.relation, ())
+        if not entries or not can_share(feed.schema, sum(entry.rows for entry in entries)):
             return None
-        files = sorted(files_of(log.get(feed.relation, ())))
+        files = sorted(files_of(entries))
         name = blake2b(repr((feed.schema, files)).encode(), digest_size=12).hexdigest()
         pages = self.worker.checkpoints.pages(self.key[0])
-        return shared_relation(self.task.folder, name, feed.schema, delta, self.host.arena, pages)
+        return shared_relation(
+            self.task.folder, name, feed.schema, partial(rows, feed), self.host.arena, pages
+        )
 
     # ── the part as it was ────────────────────────────────────────────────────────────────────────
     def _base(self, kept: Kept | None) -> PartState:
