@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,7 @@ import pyarrow as pa
 
 from lftj import frames
 from lftj.distributed.committed_version import Present
-from lftj.distributed.files.entry import Entry, files_of, missing, only, read_entries, read_entry
+from lftj.distributed.files.entry import Entry, files_of, missing, only, read_entries
 from lftj.distributed.files.manifest import ROWS, reported_by_the_system
 from lftj.distributed.held_files import HeldFiles
 from lftj.distributed.objects.file_store import store_of
@@ -139,10 +141,10 @@ def change_rows(
     folder, parts = executor.path / ROWS, executor.partitions
     change = Delta.empty(schema.arity)
     with reported_by_the_system(executor.path):
-        for entry, part in found:
-            cut = ONE if part is None else home
+        for part, each in groupby(found, key=itemgetter(1)):
+            entries, cut = [entry for entry, _ in each], ONE if part is None else home
             change = change.then(
-                read_entry(folder, entry, schema, cut, part or 0, parts, dictionary)
+                read_entries(folder, entries, schema, cut, part or 0, parts, dictionary)
             )
     return change_result(schema, change, version, dictionary)
 

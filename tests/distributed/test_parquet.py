@@ -165,3 +165,26 @@ def test_a_program_whose_files_cannot_be_read_leaves_a_transaction_as_it_was(
             tx.insert("kept", [(2,)])
         assert set(workspace.relations) == {"kept"}
         assert (workspace.rules, workspace["kept"].fetchall()) == ([], [(1,), (2,)])
+
+
+@pytest.mark.parametrize("repeated", [False, True])
+def test_the_change_of_several_pieces_is_the_rows_that_are_new(
+    tmp_path: Path, *, repeated: bool
+) -> None:
+    """Rows that all are new are written once; else those that are new are written again."""
+    xs = [n % 9 if repeated else n for n in range(20)]
+    file = written(tmp_path / "e.parquet", {"x": xs, "y": [x % 5 for x in xs]}, 3)
+    one, many = both(tmp_path / "path")
+    for workspace in (one, many):
+        workspace.relation("e", {"x": int, "y": int})
+        workspace.load("e", [(0, 0)] if repeated else [(50, 1)])
+    files = set((tmp_path / "path" / "rows").rglob("*.arrow"))
+    found = list[Any]()
+    for workspace in (one, many):
+        with workspace.transaction() as tx:
+            tx.insert("e", file)
+        found.append(sorted(row[:2] for row in tx.changes("e").fetchall()))
+        assert sorted(row[0] for row in workspace["e"]) == sorted({0 if repeated else 50, *xs})
+    assert found[0] == found[1]
+    new = set((tmp_path / "path" / "rows").rglob("*.arrow")) - files
+    assert any("-net" in each.name for each in new) == repeated

@@ -149,10 +149,11 @@ class _Run(Holding[PartTask]):
         for number, (name, delta) in enumerate(net.items()):
             home = self.plan.homes[name]
             pieces = [entry.piece(home) for entry in sent.get(base_name(name), ())]
-            asked = [
+            asked = sum(
                 count for piece in pieces for part, count in piece.parts if part == self.task.part
-            ]
-            exact = all(piece.lies_by(home) for piece in pieces) and asked == [len(delta)]
+            )
+            # As many rows as changed: each of them did, and none is there twice.
+            exact = all(piece.lies_by(home) for piece in pieces) and asked == len(delta)
             schema = self.plan.program.catalog.relation(name)
             entry = None if exact else self._entry(f"net{number}", schema, delta, (home,))
             self.done.net[name] = delta.inserted, delta.erased, entry
