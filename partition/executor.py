@@ -102,6 +102,12 @@ class Executor(Protocol):
 class KeepsWorkers(Protocol):
     """An executor whose workers outlive a rest, until it is told that nothing more comes."""
 
+    def homes(self) -> frozenset[str]:
+        """Names, that nothing else has, of the processes on whose machines parts live now; none
+        where that is not known.
+        """
+        ...
+
     def end_keeping(self) -> None:
         """The workspace is closed."""
         ...

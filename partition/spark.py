@@ -181,6 +181,14 @@ class SparkExecutor:
                 )
             )
 
+    def homes(self) -> frozenset[str]:
+        """The executors at which parts live now, with their application; none where Spark does not
+        tell.
+        """
+        context = self.spark.sparkContext
+        seats = self._seats.of(context, range(self.partitions)) or ()
+        return frozenset(f"{context.applicationId} {seat.executor}" for seat in seats)
+
     def end_keeping(self) -> None:
         """Let Spark end workers at rest, until the next job."""
         self._alive.end()

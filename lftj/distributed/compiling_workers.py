@@ -14,10 +14,13 @@ from lftj.distributed.bounds import Bounds
 from lftj.distributed.objects.mounts import shown
 from lftj.distributed.work.compiling import CompileTask, compile_here, count_missing
 from lftj.engine.machine_code import DRIVER, PARTS, compile_named, groups_for
-from lftj.partition import Executor
+from lftj.partition import Executor, KeepsWorkers
 from lftj.program import RelationSchema, Stratum
 from lftj.scantree.jit import announcing
 from lftj.syntax import attending
+
+_complete = set[str]()
+"""Executors that lacked no kernel when some path was opened; a machine never loses them."""
 
 
 class Kernels:
@@ -28,6 +31,7 @@ class Kernels:
     def __init__(self, executor: Executor):
         self._executor = executor
         self._there: frozenset[str] = frozenset()
+        self._complete = False  # workers on other machines lack no kernel of any group
 
     def compile(
         self, schemas: Iterable[RelationSchema], strata: Iterable[Stratum], bounds: Bounds
@@ -52,9 +56,15 @@ class Kernels:
 
     def _on_workers(self, groups: tuple[str, ...], bounds: Bounds) -> float:
         executor = self._executor
+        homes = executor.homes() if isinstance(executor, KeepsWorkers) else frozenset[str]()
+        if self._complete or (homes and homes <= _complete):
+            return 0.0
         with executor.described(f"lftj: kernels for {shown(executor.path)}"):
-            kernels = max(bounds.run(executor, count_missing, self._tasks(groups, bounds)))
-            if not kernels:
+            found = bounds.run(executor, count_missing, self._tasks(groups, bounds))
+            if not any(lacking for _, lacking in found):
+                self._complete = True
+                _complete.update(homes)
+            if not (kernels := max(count for count, _ in found)):
                 return 0.0
             with announcing.all_of(kernels):
                 return max(bounds.run(executor, compile_here, self._tasks(groups, bounds)))

@@ -75,17 +75,49 @@ def test_workers_compile_when_rules_are_added_and_never_in_a_commit(
         }
 
 
-def test_workers_that_have_all_kernels_are_asked_once_and_nothing_is_said(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    caplog.set_level(logging.INFO, "lftj")
+@pytest.fixture
+def lacking_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Workers have all kernels; nobody was asked before."""
     monkeypatch.setattr(compiling, "missing", lambda names: 0)
     monkeypatch.setattr(driver, "compile_named", lambda names: 0.0)
+    monkeypatch.setattr(driver, "_complete", set())
+
+
+@pytest.mark.usefixtures("lacking_nothing")
+def test_workers_that_have_all_kernels_are_asked_once_and_nothing_is_said(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "lftj")
     executor = Elsewhere(tmp_path, 3)
     with lftj.connect(executor=executor) as many:
         many.add_rules(EDGES)
-        assert len(executor.asked()) == 6
+        assert len(executor.asked()) == 3
         assert "kernels, once for this machine" not in caplog.text
+
+
+class AtHomes(Elsewhere):
+    """One that tells where parts live."""
+
+    names = frozenset({"app 0", "app 1"})
+
+    def homes(self) -> frozenset[str]:
+        return self.names
+
+    def end_keeping(self) -> None:
+        pass
+
+
+@pytest.mark.usefixtures("lacking_nothing")
+def test_executors_that_lacked_nothing_are_not_asked_again(tmp_path: Path) -> None:
+    executors = [AtHomes(tmp_path / name, 3) for name in "abcd"]
+    executors[2].names = frozenset({"app 0", "app 2"})  # one of them is new
+    executors[3].names = frozenset()  # nobody knows
+    found = list[int]()
+    for executor in executors:
+        with lftj.connect(executor=executor) as many:
+            many.add_rules(EDGES)
+        found.append(len(executor.asked()))
+    assert found == [3, 0, 3, 3]
 
 
 def test_a_machine_that_compiles_in_a_commit_is_told_of(

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from lftj.distributed.parts.failure import Failure, failure_of
 from lftj.engine.calls import Limits, in_time
-from lftj.engine.machine_code import compile_named, missing
+from lftj.engine.machine_code import GROUPS, compile_named, missing
 from lftj.errors import LftjError
 from lftj.scantree import frozen
 from lftj.syntax import attending
@@ -22,9 +22,11 @@ class CompileTask:
     limits: Limits
 
 
-def count_missing(task: CompileTask) -> int:
-    """The number of kernels that nobody has compiled on this machine."""
-    return missing(task.groups)
+def count_missing(task: CompileTask) -> tuple[int, bool]:
+    """The number of kernels that nobody has compiled on this machine, and whether some are missing
+    in any group at all.
+    """
+    return missing(task.groups), missing(GROUPS) > 0
 
 
 def compile_here(task: CompileTask) -> float | Failure:

@@ -12,5 +12,6 @@ from lftj.engine.machine_code.compiled_ahead import (
     groups_for,
     missing,
 )
+from lftj.engine.machine_code.kernel_signatures import GROUPS
 
-__all__ = ["DRIVER", "PARTS", "compile_named", "groups_for", "missing"]
+__all__ = ["DRIVER", "GROUPS", "PARTS", "compile_named", "groups_for", "missing"]
