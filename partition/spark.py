@@ -34,6 +34,7 @@ from lftj.partition.address import STORES, Address, place_of
 from lftj.partition.alive import LONGEST, KeepAlive
 from lftj.partition.cancelling import cancelled
 from lftj.partition.java import java_home
+from lftj.partition.memory import keep_memory
 from lftj.partition.places import Seats, mapped
 from lftj.partition.tasks import Task, generate, nothing, resolved, run, scan, task_name
 
@@ -312,13 +313,8 @@ def local_session(
         "spark.sql.shuffle.partitions": str(threads),
         "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
         "spark.log.level": "ERROR",
-        # Workers do much the same again and again: what memory they gave back they soon want again,
-        # and fresh pages are dear.
-        "spark.executorEnv.MALLOC_MMAP_MAX_": "0",
-        "spark.executorEnv.MALLOC_TRIM_THRESHOLD_": str(1 << 30),
+        "spark.python.daemon.module": "lftj.partition.spark",
     }
-    if preload:
-        defaults["spark.python.daemon.module"] = "lftj.partition.spark"
     for name, value in (
         defaults | {name.replace("_", "."): value for name, value in settings.items()}
     ).items():
@@ -416,5 +412,6 @@ if __name__ == "__main__":
     # Spark's own daemon, which forks the workers, with some of their work done before.
     from pyspark.daemon import manager
 
+    keep_memory()
     _preloaded()
     manager()

@@ -24,6 +24,7 @@ from lftj.scantree.mapping import write_at
 
 BLOCK_BYTES = 1 << 14
 """Bytes under one checksum, no less than a page of any system."""
+_AT_ONCE = 64  # neighbouring blocks that are read together
 SUMS = ".sums"
 """Ending of the name of a file of checksums."""
 _WORDS = 8  # bytes of a page's entry in the system's list
@@ -102,29 +103,27 @@ class WatchedFile:
         return read
 
     def _compare(self, numbers: NDArray[np.int64], sums: Sums) -> int:
-        last, read = len(self.unchecked) - 1, 0
+        blocks, known = numbers.tolist(), sums[numbers[numbers < len(sums)]].tolist()
+        known += [-1] * (len(blocks) - len(known))
+        if self.tail is not None and blocks[-1] == len(self.unchecked) - 1:
+            known[-1] = self.tail
+        at = read = 0
         handle = os.open(self.file, os.O_RDONLY)
         try:
-            for number in numbers.tolist():
-                content = os.pread(
-                    handle,
-                    min(BLOCK_BYTES, self.size - number * BLOCK_BYTES),
-                    self.first + number * BLOCK_BYTES,
-                )
+            while at < len(blocks):
+                end, start = at + 1, blocks[at] * BLOCK_BYTES
+                while end < len(blocks) and blocks[end] - blocks[at] == end - at < _AT_ONCE:
+                    end += 1
+                size = min((end - at) * BLOCK_BYTES, self.size - start)
+                content = memoryview(os.pread(handle, size, self.first + start))
                 read += len(content)
-                known = (
-                    self.tail
-                    if number == last and self.tail is not None
-                    else sums[number]
-                    if number < len(sums)
-                    else -1
-                )
-                if zlib.crc32(content) != known:
-                    raise FileDamagedError(
-                        self.file,
-                        f"is not what was written, from byte {self.first + number * BLOCK_BYTES} "
-                        f"on",
-                    )
+                for place in range(0, size, BLOCK_BYTES):
+                    if zlib.crc32(content[place : place + BLOCK_BYTES]) != known[at]:
+                        raise FileDamagedError(
+                            self.file,
+                            f"is not what was written, from byte {self.first + start + place} on",
+                        )
+                    at += 1
         finally:
             os.close(handle)
         return read

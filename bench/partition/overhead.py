@@ -80,7 +80,6 @@ def drive(master: str, folder: Path, file: Path) -> dict[str, Any]:
 PRELOADED = {
     "spark.python.daemon.module": "lftj.partition.spark",
     "spark.executorEnv.PARTITION_PRELOAD": "lftj.distributed.work.warm:warm",
-    "spark.executorEnv.MALLOC_MMAP_MAX_": "0",
 }
 """Workers are forked from processes that have loaded compiled code, as the page on Spark says."""
 

@@ -67,7 +67,7 @@ def code_arrow(column: pa.ChunkedArray | pa.Array, target: Target) -> CodedColum
                 copy=target.type.name != "str",
             )
         )
-    codes = np.zeros(rows, dtype=np.int64)
+    codes = (np.zeros if column.null_count else np.empty)(rows, np.int64)
     missing = np.zeros(rows, dtype=bool) if column.null_count else None
     nans = np.zeros(rows, dtype=bool) if target.type.name == "float" else None
     start = 0

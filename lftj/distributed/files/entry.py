@@ -151,11 +151,12 @@ def write_entry(
     size, attempt = 0, uuid4().hex[:_ATTEMPT]
     for cut in dict.fromkeys(ONE if cut == ALL else cut for cut in cuts):
         slot = parts_of(columns, types, cut, dictionary, parts)
-        order = np.argsort(slot, kind="stable")
+        narrow = slot.astype(np.min_scalar_type(-parts))  # these are sorted in O(n)
+        order = np.argsort(narrow, kind="stable")
         table = signed_table(
-            schema, [column[order] for column in columns], signs[order], dictionary
+            schema, [column.take(order) for column in columns], signs.take(order), dictionary
         )
-        ordered = slot[order]
+        ordered = slot.take(order)
         starts = equal_runs([ordered], 1)
         held = ordered[starts]
         rows = np.diff([*starts, len(slot)])

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -17,6 +18,7 @@ from lftj.distributed.partitioning.part_planner import plan_of
 from lftj.distributed.partitioning.steps import Step
 from lftj.distributed.parts.task import PartTask, Settings
 from lftj.distributed.stored.checkpoints import at_once
+from lftj.distributed.stored.storing import begin_storing
 from lftj.distributed.work.stage import run_stage
 from lftj.distributed.work.worker import forget
 from lftj.engine.calls import Limits
@@ -25,13 +27,16 @@ from lftj.types import Dictionary
 
 
 def warm() -> None:
-    """Load the compiled code that parts need, compiling it where that was never done: for a process
-    that workers are forked from.
+    """Load the modules and the compiled code that parts need, compiling it where that was never
+    done: for a process that workers are forked from.
     """
+    for name in ("pyarrow.compute", "pyarrow.parquet"):  # which files and samples are read by
+        import_module(name)
     with (
         TemporaryDirectory() as folder,
         at_once(),
     ):  # a process that is forked from must have no other thread
+        begin_storing(Path(folder))
         columns = [["x", "int"], ["y", "int"]]
         edge: dict[str, Any] = {
             "name": "e",

@@ -107,6 +107,28 @@ def test_what_is_gone_is_damaged(tmp_path: Path, damage: str) -> None:
         file.check(np.ones_like(file.unchecked))
 
 
+@pytest.mark.parametrize("block", [0, 63, 64, 65, 129, BLOCKS - 1])
+def test_the_block_that_is_damaged_is_named(tmp_path: Path, block: int) -> None:
+    written(tmp_path / "a")
+    flip(tmp_path / "a", block * BLOCK_BYTES + 5)
+    some = mapped(tmp_path / "a")[1]
+    all_but_it = np.arange(BLOCKS) != block
+    assert some.check(all_but_it) == (BLOCKS - 1) * BLOCK_BYTES
+    with pytest.raises(FileDamagedError, match=f"from byte {block * BLOCK_BYTES} on"):
+        some.check(np.ones_like(some.unchecked))
+    every = mapped(tmp_path / "a")[1]
+    with pytest.raises(FileDamagedError, match=f"from byte {block * BLOCK_BYTES} on"):
+        every.check(np.ones_like(every.unchecked))
+
+
+def test_a_file_that_was_cut_short_is_damaged(tmp_path: Path) -> None:
+    written(tmp_path / "a", 70)
+    file = mapped(tmp_path / "a")[1]
+    os.truncate(tmp_path / "a", 66 * BLOCK_BYTES + 100)
+    with pytest.raises(FileDamagedError, match=f"from byte {66 * BLOCK_BYTES} on"):
+        file.check(np.ones_like(file.unchecked))
+
+
 def test_the_last_block_may_have_gone_on(tmp_path: Path) -> None:
     content = written(tmp_path / "a", 2, 100)
     _, file = mapped(tmp_path / "a", tail=int(sums_of(content)[-1]))
