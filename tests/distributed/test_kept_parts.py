@@ -4,6 +4,7 @@ uncommitted state is dropped.
 
 from __future__ import annotations
 
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -169,3 +170,35 @@ def test_commits_over_many_parts_are_not_compacted_each(tmp_path: Path) -> None:
     assert compactions == 1
     assert max(map(len, many._backend.manifest.log.values())) <= compact.most_entries(12, tuning)
     assert many.verify() == []
+
+
+def test_parts_of_a_closed_path_are_forgotten_once_there_are_those_of_another(
+    tmp_path: Path,
+) -> None:
+    first, second = InlineExecutor(tmp_path / "a", PARTS), InlineExecutor(tmp_path / "b", PARTS)
+    second._memories = first._memories  # the same worker
+    third = copy(first)
+    third.path = tmp_path / "c"
+
+    def kept() -> set[str]:
+        return {Path(path).name for path, _ in first._memories[0].parts}
+
+    for executor in (first, second, third):
+        executor.path.mkdir()
+    a = opened(lftj.connect(executor=first))
+    b = opened(lftj.connect(executor=second))
+    assert kept() == {"a", "b"}
+    a.close()
+    with b.transaction() as tx:
+        tx.insert("d", [(100, 101)])
+    assert kept() == {"a", "b"}  # its parts were there
+    c = opened(lftj.connect(executor=third))
+    assert kept() == {"b", "c"}
+    a = lftj.connect(executor=first)
+    for workspace in (a, b, c):
+        with workspace.transaction() as tx:
+            tx.insert("d", [(12, 13)])
+            tx.delete("d", [(3, 4)])
+        assert workspace.verify() == []
+    assert views(a) == views(c)
+    assert kept() == {"a", "b", "c"}

@@ -82,6 +82,13 @@ class Host:
             self._at.popitem(last=False)
         return found
 
+    def forget(self) -> None:
+        """Give back relations that parts share but for those that they have: they share the next
+        versions again.
+        """
+        for shared in (self.whole, self._opened, self._at):
+            shared.clear()
+
     def plans(self, settings: Hashable) -> dict[Any, tuple[list[int], Any]]:
         """Plans made before under these settings, as `Resources` has them: parts have the same
         rules, and shares of about the same size. Without them each step of each part would make its

@@ -30,6 +30,11 @@ def begin_storing(path: Path) -> None:
     store_of(path).publish([path / _FILE])
 
 
+def is_closed(path: Path) -> bool:
+    """Tell whether nobody has a path open any more. Of an object store that is not known here."""
+    return not (path / _FILE).exists() and store_of(path).shared
+
+
 def end_storing(path: Path) -> None:
     """Have them store nothing more, and wait for what they are at, half a minute at most. Harmless
     when repeated.

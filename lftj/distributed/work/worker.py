@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 from hashlib import blake2b
+from pathlib import Path
 from typing import Generic, TypeVar
 
 from lftj.distributed.files.deliveries import Log
@@ -37,6 +38,7 @@ from lftj.distributed.parts.task import OnPart
 from lftj.distributed.stored.checkpoints import Checkpoints
 from lftj.distributed.stored.shared_relations import can_share, shared_relation
 from lftj.distributed.stored.stored_files import set_aside
+from lftj.distributed.stored.storing import is_closed
 from lftj.engine.calls import in_time, while_reading
 from lftj.errors import LftjError
 from lftj.partition import living_here
@@ -77,6 +79,14 @@ class Worker:
             with attending(while_reading(task.limits)):
                 self.plans[key] = plan_of(read_program(task.folder, key, task.epoch))
         return self.plans[key]
+
+    def forget_closed(self, path: str) -> None:
+        """Give back the memory of parts below other paths that were closed since."""
+        for other in {key[0] for key in self.parts} - {path}:
+            if is_closed(Path(other)):
+                for key in [key for key in self.parts if key[0] == other]:
+                    self.parts.pop(key).host.forget()
+                self.manifests.pop(other, None)
 
 
 _worker = Worker()
@@ -131,6 +141,8 @@ class Holding(Generic[Task]):
         self.plan = worker.plan(task)
         self.key = task.key
         kept = worker.parts.get(self.key)
+        if kept is None:
+            worker.forget_closed(self.key[0])
         self.host = worker.host if kept is None else kept.host
         self.origin, self.read = "kept", 0
 
