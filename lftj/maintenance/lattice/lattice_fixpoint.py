@@ -220,8 +220,7 @@ class MonotoneFixpoint(Fixpoint[BestRows]):
             sum(rows.offered for rows in self.rows.values())
         ):
             self._do_compiled()
-        rising = self.few.taken or any(rows.rising for rows in self.rows.values())
-        if rising and not self._exploring and self._often(self.all(), self.few.taken):
+        if not self._exploring and self._rising and self._often(self._best(), self.few.taken):
             self._explore()
         self.context.budget.spend(1)
         self.context.budget.check_memory(sum([rows.bytes for rows in self.rows.values()]))
@@ -245,6 +244,15 @@ class MonotoneFixpoint(Fixpoint[BestRows]):
                 self._take_in_order()
             elif not ranks:
                 return found
+
+    @property
+    def _rising(self) -> bool:
+        """True where values may have been taken too early; of compiled code nobody knows."""
+        return self.few.taken > 0 or any(rows.rising for rows in self.rows.values())
+
+    def _best(self) -> dict[str, RelationVersion]:
+        """The rows so far of relations that keep best values."""
+        return {name: self.rows[name].total for name in self._lattices}
 
     def _often(self, totals: Relations, compiled: int) -> bool:
         """Test for groups that are taken so often that an order of them is looked for. `compiled`:
