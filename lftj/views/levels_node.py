@@ -49,7 +49,7 @@ _FEW_RAISED = 1 << 10
 
 
 class Suspicion(Exception):
-    """Levels have risen so far that there may be a cycle."""
+    """Levels have risen so far, or so often, that there may be a cycle."""
 
 
 class DeepError(Exception):
@@ -275,8 +275,8 @@ class Levels:
             self._context.budget.spend(1)
             self._raised_again += sum(len(keys[0]) for keys in raised.values())
             groups = sum(map(len, self._levels.values()))
-            if not self._suspicious and self._raised_again > _RAISED_AGAIN * groups + _FEW_RAISED:
-                raise DeepError
+            if self._raised_again > _RAISED_AGAIN * groups + _FEW_RAISED:
+                raise Suspicion if self._suspicious else DeepError
             higher: dict[str, Columns] = {}
             for name, keys in raised.items():
                 for other, more in self._above(name, keys).items():
