@@ -6,7 +6,7 @@ version per relation.
 from __future__ import annotations
 
 from lftj.storage.database import Database, base_name
-from lftj.storage.delta import Columns, Delta, no_rows, stored_width
+from lftj.storage.delta import Columns, Delta, Load, no_rows, stored_width
 from lftj.storage.relation import RelationVersion
 from lftj.storage.transient_relation import OneRow, TransientRelation
 
@@ -14,6 +14,7 @@ __all__ = [
     "Columns",
     "Database",
     "Delta",
+    "Load",
     "OneRow",
     "RelationVersion",
     "TransientRelation",

@@ -12,8 +12,7 @@ from lftj.distributed.partitioning.cuts import ALL
 from lftj.distributed.partitioning.part_plan import Feed
 from lftj.program import RelationSchema
 from lftj.scantree import WIDE, Arena
-from lftj.storage import Delta, RelationVersion
-from lftj.storage.delta import Load
+from lftj.storage import Delta, Load, RelationVersion
 from lftj.storage.durable import StoredStrings
 from lftj.types import Dictionary
 
