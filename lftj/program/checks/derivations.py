@@ -49,7 +49,7 @@ def derive(
             ):
                 errors.append(sharing.refused(head, rule, known, calls))
             elif aggregated and head.relation in fact_relations:
-                errors.append(sharing.facts_beside(head, rule, extreme))
+                errors.append(sharing.facts_beside(head, rule, extreme, adds_up=sums is not None))
             derivations[head.relation] = Derivation(
                 known.heads + 1,
                 aggregated or known.aggregated,
@@ -167,11 +167,19 @@ class _Sharing:
         return _error(message, head, rule, hint)
 
     def facts_beside(
-        self, head: tree.Atom, rule: tree.Rule, extreme: tuple[int, str] | None
+        self, head: tree.Atom, rule: tree.Rule, extreme: tuple[int, str] | None, *, adds_up: bool
     ) -> LftjError:
         """The error for facts beside the rule of an aggregate."""
         message = f"`{head.relation}` is defined by an aggregate and has facts beside its rule"
-        hint = _as_rules(head, *extreme) if extreme else self._apart(head)
+        if extreme:
+            hint = _as_rules(head, *extreme)
+        elif adds_up and self._cycle(head.relation):
+            places = ", ".join("…" for _ in head.args)
+            fact = f"({places})" if head.value is None else f"[{places}] = …"
+            hint = "write each fact as a rule, which adds up with the other: "
+            hint += f"{head.relation}{fact} :- true."
+        else:
+            hint = self._apart(head)
         return _error(message, head, rule, hint)
 
     def there_already(self, head: tree.Atom, rule: tree.Rule) -> LftjError:

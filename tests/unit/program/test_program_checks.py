@@ -254,6 +254,10 @@ SHARED = {
         "`h2` is defined by an aggregate and has facts beside its rule",
         "h2_1(x, sum(y)) :- … in its place, and h2(x, y) :- h2_1(x, y)",
     ),
+    "h2(1, 2). h2(x, sum(y)) :- h2(z, y), a(z, x).": (
+        "`h2` is defined by an aggregate and has facts beside its rule",
+        "write each fact as a rule, which adds up with the other: h2(…, …) :- true.",
+    ),
     "F[1] = 2.0. F[x] = sum(v) :- w(x, v).": (
         "`F` is defined by an aggregate and has facts beside its rule",
         "F_1[x] = sum(v) :- … in its place, and F[x] = value :- F_1[x] = value",
@@ -271,6 +275,7 @@ def test_what_shares_a_relation_with_an_aggregate_is_told_what_to_write(text: st
 
 
 def test_what_is_told_about_an_aggregate_beside_facts_is_a_program():
+    checked("h2(1, 2) :- true. h2(x, sum(y)) :- h2(z, y), a(z, x).")
     checked(
         ".decl h2_1(x: int, y: int) h2(1, 2). h2_1(x, sum(y)) :- a(x, y). h2(x, y) :- h2_1(x, y)."
     )
