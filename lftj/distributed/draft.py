@@ -30,7 +30,6 @@ from lftj.engine.calls import Kind, refused
 from lftj.engine.commit import codes_of, last_of_keys, require_key
 from lftj.engine.programs import RuleHandle, without
 from lftj.engine.transaction import Input, ProgramDraft, RelationOrName, moved, require_name
-from lftj.errors import DeclarationError
 from lftj.heads import UserAggregate
 from lftj.program import RelationSchema, source_of
 from lftj.storage import Delta, base_name
@@ -353,15 +352,7 @@ class PartsDraft(ProgramDraft):
                 and (after or name not in self.staged)
                 and counts.get(base_name(name))
             ):
-                hint = (
-                    f"give the aggregate a relation of its own and read both: all(x, n) :- "
-                    f"{name}(x, n) ; own(x, n)."
-                )
-                message = (
-                    f"relation `{name}` has an aggregate rule and cannot hold rows of its own "
-                    f"as well"
-                )
-                raise DeclarationError(message, code="E163", hint=hint)
+                raise self.program.catalog.rows_refused(name)
 
 
 def _zeros(rows: int) -> np.ndarray:

@@ -172,6 +172,38 @@ class Catalog:
             raise UnknownNameError(f"unknown relation `{name}`", span=span, hint=hint)
         return schema
 
+    def rows_refused(self, name: str) -> DeclarationError:
+        """The error (E163) for rows of its own of a relation that an aggregate derives: a group
+        with two values would be the result.
+        """
+        message = f"relation `{name}` has an aggregate rule and cannot hold rows of its own as well"
+        return DeclarationError(message, code="E163", hint=self.rows_beside(name))
+
+    def rows_beside(self, name: str) -> str:
+        """The remedy for rows of its own of a relation that an aggregate derives: one more rule
+        that gives them where it may have several, else a relation that reads both.
+        """
+        schema, known = self.relations[name], self.derivations[name]
+        columns = [column for column, _ in schema.columns]
+        given, function = known.extreme or (0, "")
+        adds = known.sums is not None and known.sums[1] in ("sum", "count")
+        if not (function or adds):
+            return (
+                "give the aggregate a relation of its own and read both: "
+                f"all(x, n) :- {name}(x, n) ; own(x, n)."
+            )
+        head = [
+            f"{function}({column})" if function and place == given else column
+            for place, column in enumerate(columns)
+        ]
+        *keys, value = head
+        left = f"[{', '.join(keys)}] = {value}" if schema.functional else f"({', '.join(head)})"
+        so = "" if function else ", so that they add up with the others"
+        return (
+            f"put them into a relation of their own, which one more rule reads{so}: "
+            f"{name}{left} :- own({', '.join(columns)})."
+        )
+
     def type(self, text: str, span: Span | None = None) -> Type:
         """The type that a declaration calls `text`. Raises UnknownNameError (E113)."""
         known = self.aliases.get(text) or parse_type(text)

@@ -17,7 +17,6 @@ from lftj.engine.commit.demanded_views import refresh
 from lftj.engine.commit.keys import check_altered_key, check_key
 from lftj.engine.commit.staging import Staging
 from lftj.engine.versions.state import State
-from lftj.errors import DeclarationError
 from lftj.heads.user import UserAggregate
 from lftj.join.context import Context
 from lftj.join.plan.cardinality import tells
@@ -390,12 +389,4 @@ def _check_mixture(draft: _Draft, program: Program, name: str) -> None:
         and not is_hidden(name)
         and draft[base_name(name) if program.derives(name) else name].count
     ):
-        hint = (
-            f"give the aggregate a relation of its own and read both: all(x, n) :- {name}(x, "
-            f"n) ; own(x, n)."
-        )
-        raise DeclarationError(
-            f"relation `{name}` has an aggregate rule and cannot hold rows of its own as well",
-            code="E163",
-            hint=hint,
-        )
+        raise program.catalog.rows_refused(name)

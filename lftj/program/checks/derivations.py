@@ -59,7 +59,7 @@ def derive(
             )
     for name in filter(catalog.aggregated, facts):
         message = f"`{name}` is defined by an aggregate and cannot have facts too"
-        hint = "put the facts into a relation that the aggregate's body reads"
+        hint = catalog.rows_beside(name)
         errors.append(DeclarationError(message, code="E163", span=facts[name], hint=hint))
     return replace(catalog, derivations=derivations, fact_relations=fact_relations), errors
 

@@ -151,6 +151,7 @@ def test_an_aggregated_relation_has_no_rows_of_its_own(ws):
     ) as caught:
         ws.add_rule("n(count()) :- e(_).")
     assert caught.value.code == "E163"
+    assert "so that they add up with the others: n(c) :- own(c)." in str(caught.value.hint)
     assert (rows(ws, "n"), ws.rules) == ({(3,)}, [])
     with ws.transaction() as tx:
         tx.delete("n", [(3,)])
