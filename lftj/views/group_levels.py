@@ -76,9 +76,9 @@ def _group_levels(
     for name, column in columns.items():
         all_columns = rows[possible_name(name)].columns()
         keys = [each for place, each in enumerate(all_columns) if place != column]
-        keys = sort_rows(keys) if keys else [all_columns[column]]
-        ranks = orders[possible_name(name)].of(keys)
-        levels[name] = no_levels(schemas[name], context.resources.arena).apply([*keys, ranks])
+        ranks = orders[possible_name(name)].of(all_columns)
+        ordered = sort_rows([*(keys or [all_columns[column]]), ranks])
+        levels[name] = no_levels(schemas[name], context.resources.arena).apply(ordered)
     return levels
 
 

@@ -190,11 +190,10 @@ class BestRows:
         """The least rank of groups with offers; None where there are none, or groups have no order.
         O(m log n) for m offers since the last call.
         """
-        if self._groups is None or self._lattice is None:
+        if self._groups is None:
             return None
         for rows in [each for each in self._waiting if each.shape[1]]:
-            keys = [rows[place] for place in self._lattice.group(len(rows))] or [0 * rows[0]]
-            ranks = self._groups.of(keys)
+            ranks = self._groups.of([*rows])
             order = np.argsort(ranks, kind="stable")
             ranks, rows = ranks[order], rows[:, order]
             starts = np.flatnonzero(np.diff(ranks, prepend=ranks[:1] - 1))

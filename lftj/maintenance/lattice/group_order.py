@@ -32,15 +32,18 @@ _WORTH = 2
 
 @frozen(slots=True)
 class GroupOrder:
-    """The ranks of the groups of a relation, by their numbers. `last`: that of groups on cycles."""
+    """The ranks of the groups of a relation, by their numbers. `last`: that of groups on cycles.
+    `group`: the columns of a row that say its group.
+    """
 
     numbers: Tree
     ranks: np.ndarray
     last: int
+    group: Sequence[int]
 
-    def of(self, keys: Columns) -> np.ndarray:
-        """The ranks of groups; -1 for one that was not there. O(log n) each."""
-        there, (numbers,) = self.numbers.lookup(keys)
+    def of(self, rows: Columns) -> np.ndarray:
+        """The ranks of the groups of rows; -1 for one that was not there. O(log n) each."""
+        there, (numbers,) = self.numbers.lookup(_keys(rows, self.group, len(rows[0])))
         return np.where(there, self.ranks[numbers], -1)
 
 
@@ -73,7 +76,7 @@ def order_groups(
     if _WORTH * ranked < count:
         return None
     last = int(ranks.max()) if ranked < count else -1
-    return {name: GroupOrder(numbers[name], ranks, last) for name in found}
+    return {name: GroupOrder(numbers[name], ranks, last, groups[name]) for name in found}
 
 
 def _edges(
@@ -115,4 +118,4 @@ def _group(version: RelationVersion, lattice: Lattice | None) -> Sequence[int]:
 
 
 def _keys(columns: Columns, group: Sequence[int], rows: int) -> Columns:
-    return [columns[place] for place in group] or [np.zeros(min(rows, 1), np.int64)]
+    return [columns[place] for place in group] or [np.zeros(rows, np.int64)]

@@ -72,6 +72,24 @@ def test_longest_paths_take_each_group_about_once(deep: bool):
         assert ws.verify() == []
 
 
+TOGETHER = """
+cost(x, max(w)) :- own(x, w).
+best(max(c)) :- cost(_, c).
+cost(x, max(min(b + w, 50))) :- best(b), own(x, w).
+"""
+
+
+@constants(lattice_fixpoint, _AGAIN=0, _FEW_TAKEN=-1)
+@constants(BestRows, rising=property(lambda _: True, lambda *_: None))
+def test_one_value_for_all_and_a_value_for_each_have_an_order_together():
+    own = {(x, x % 7 + 1) for x in range(20)}
+    with lftj.connect() as ws:
+        ws.add_rules(DECLARATIONS + TOGETHER)
+        ws.load("own", sorted(own))
+        reference = expected(DECLARATIONS + TOGETHER, {"own": own})
+        assert {view: set(ws[view].fetchall()) for view in reference} == reference
+
+
 @constants(lattice_fixpoint, _AGAIN=0, _FEW_TAKEN=-1)
 @constants(BestRows, rising=property(lambda _: True, lambda *_: None))
 @pytest.mark.parametrize("name", [*CASES, *OTHERS])
