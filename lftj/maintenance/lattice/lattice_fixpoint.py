@@ -20,7 +20,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from lftj.errors import LimitError
 from lftj.join.context import Context
 from lftj.join.run.evaluate import Columns, Relations, chunks, plan_for_long, plan_rule
 from lftj.maintenance.inputs.versions import CHANGE, Versions
@@ -29,7 +28,6 @@ from lftj.maintenance.lattice.compiled_lattice import CompiledLattice
 from lftj.maintenance.lattice.group_order import GroupOrder, order_groups
 from lftj.maintenance.lattice.optimal_support import offering
 from lftj.maintenance.rules.full_evaluation import head_picks
-from lftj.maintenance.rules.last_found import note_last
 from lftj.maintenance.semi_naive.fixpoint import Fixpoint
 from lftj.maintenance.semi_naive.packed_rows import PackedRows
 from lftj.maintenance.semi_naive.variants import delta_name
@@ -168,15 +166,7 @@ class MonotoneFixpoint(Fixpoint[BestRows]):
         """Iterations until nothing improves. Endless where values improve for ever, but for the
         limits of the context.
         """
-        iteration = 0
-        try:
-            while self.active:
-                self.iterate()
-                iteration += 1
-                self.report(iteration)
-        except LimitError as error:
-            note_last(error, self.last_found(), self.context)
-            raise
+        self.go_through()
         return self.all()
 
     def total(self, name: str) -> RelationVersion:

@@ -131,6 +131,10 @@ class Fixpoint(ABC, Generic[T]):
         it found, and whether to go on; False where it ended them.
         """
         self.start()
+        return self.go_through(after_iteration)
+
+    def go_through(self, after_iteration: Callable[[int], bool] | None = None) -> bool:
+        """All iterations after the first one, as `run_iterations`."""
         iteration = 0
         try:
             while self.active:
@@ -142,11 +146,11 @@ class Fixpoint(ABC, Generic[T]):
                 ):
                     return False
         except LimitError as error:
-            note_last(error, self.last_found(), self.context)
+            note_last(error, self._last_found(), self.context)
             raise
         return True
 
-    def last_found(self) -> Iterator[tuple[RelationSchema, list[int]]]:
+    def _last_found(self) -> Iterator[tuple[RelationSchema, list[int]]]:
         """A row, as codes, of each relation of which the last iteration found one."""
         for name, delta in self.deltas.items():
             if delta.count:
