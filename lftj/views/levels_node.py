@@ -311,7 +311,8 @@ class Levels:
             return {}
         at = self._columns[name]
         order = (*(place for place in range(width + 1) if place != at), at)
-        there, rows, _ = relation.tree(order).edge_rows(keys[:width])
+        prefixes = keys[:width] or np.empty((0, len(keys[0])), np.int64)
+        there, rows, _ = relation.tree(order).edge_rows(prefixes)
         by_place = dict(zip(order, (column[there] for column in rows), strict=True))
         some = sort_rows([by_place[place] for place in range(width + 1)])
         if not len(some[0]):

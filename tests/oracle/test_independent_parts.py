@@ -26,6 +26,8 @@ one(x, x) :- b(x, _), one(_, _), c(u, v), one(v, u).
 one(x, 4) :- a(x, _), !( b(_, _), c(x, _), a(_, 2) ).
 one(x, n) :- a(x, _), n = count : { b(_, _), c(_, x) }.
 one(x, n) :- a(x, _), n = max u : { b(u, _), c(v, _), v < x }, c(_, 0).
+one(x, 6) :- a(x, _), b(_, _), n = count : { c(x, _) }, n = 2.
+one(x, 7) :- a(x, _), b(_, _), k = 1, k = l, m = l, (c(x, _), m = 1 ; m = 2).
 one(5, 5) :- a(_, _), b(_, _), (c(_, 2) ; c(2, _)).
 many(x, count()) :- a(x, _), b(_, _), c(_, _).
 many(7, sum(y)) :- a(_, y), b(_, _), c(_, 1).

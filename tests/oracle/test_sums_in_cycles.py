@@ -437,6 +437,22 @@ def test_no_history_lets_either_of_two_groups_rest_on_the_other(first: int) -> N
         assert workspace.verify() == []
 
 
+def test_sums_without_groups_rise_in_their_order() -> None:
+    ws = lftj.connect()
+    ws.add_rules(
+        ".decl z(n: number) .decl on(x: number) .decl a(n: number) .decl b(n: number) "
+        ".decl c(n: number) a(sum(n)) :- z(n). a(sum(n)) :- c(n), on(2). b(sum(n)) :- a(n), on(1). "
+        "c(sum(n)) :- z(n). c(sum(n)) :- b(n), on(3)."
+    )
+    ws.load("z", [(4,)])
+    ws.load("on", [(1,)])
+    ws.load("on", [(2,)])
+    assert [ws[name].fetchall() for name in "abc"] == [[(8,)], [(8,)], [(4,)]]
+    with pytest.raises(lftj.GroupCycleError):
+        ws.load("on", [(3,)])
+    assert not ws.verify()
+
+
 def test_each_changed_group_is_summed_once() -> None:
     """Work in proportion to the groups that change, and not to all."""
     workspace = lftj.connect()

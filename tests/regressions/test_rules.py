@@ -96,3 +96,16 @@ def test_an_aggregate_that_never_holds_has_rows_of_no_other_rule():
     with pytest.raises(lftj.DeclarationError) as caught:
         ws.load("v", [(7,)])
     assert (caught.value.code, ws["v"].fetchall(), ws.verify()) == ("E163", [], [])
+
+
+@pytest.mark.parametrize("times", [1, 2, 3])
+def test_a_variable_of_two_constants_has_no_value_beside_parts_that_no_variable_links(times: int):
+    ws = lftj.connect()
+    ws.add_rules(
+        ".decl a(x: number) .decl b(x: number) .decl c(x: number, y: number) .decl has(x: number) "
+        f"has(x) :- a(x), b(_), n = count : {{ c(x, _) }}, n = {times}."
+    )
+    ws.load("a", [(1,), (2,), (3,)])
+    ws.load("b", [(7,)])
+    ws.load("c", [(1, 5), (2, 5), (2, 6)])
+    assert ws["has"].fetchall() == [(x,) for x in (1, 2) if x == times]

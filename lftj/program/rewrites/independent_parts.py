@@ -182,9 +182,9 @@ class IndependentParts:
 # ── parts ─────────────────────────────────────────────────────────────────────────────────────────
 def _fixed(conjunct: Conjunct, given: Variables = NONE) -> Fixed:
     """The variables that constants settle, and values that are `given`, with the equations that say
-    so.
+    so, one for each. A further equation of such a variable is a test.
     """
-    found: dict[int, dict[CheckedLiteral, None]] = {}
+    found: dict[int, list[CheckedLiteral]] = {}
     equations, size = (
         [
             each
@@ -197,11 +197,10 @@ def _fixed(conjunct: Conjunct, given: Variables = NONE) -> Fixed:
         for equation in equations:
             for variable, value in definitions(equation):
                 needed = of_expressions([value]) - given
-                if needed <= found.keys() and variable not in needed:
+                if variable not in found and needed <= found.keys() and variable not in needed:
                     said = [literal for each in sorted(needed) for literal in found[each]]
-                    found.setdefault(variable, {}).update(dict.fromkeys([*said, equation]))
-        equations.reverse()
-    return {variable: list(said) for variable, said in found.items()}
+                    found[variable] = list(dict.fromkeys([*said, equation]))
+    return found
 
 
 def _parts_of(conjunct: Conjunct, fixed: Fixed) -> tuple[list[_Part], Conjunct]:
