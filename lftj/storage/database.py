@@ -43,7 +43,8 @@ class Database(dict[str, RelationVersion]):
         """
         if not updates and not drop and version in (None, self.version):
             return self
-        made = Database({**self, **updates}, self.version if version is None else version)
+        made = Database(self, self.version if version is None else version)
+        made.update(updates)
         for name in drop:
             made.pop(name, None)
         return made

@@ -83,6 +83,16 @@ class DeltaQuery:
         """The way in which moves of the changed atom are followed, if there is one."""
         return Moving.of(self.rule, self.needed) if self.bound is None else None
 
+    @cached_property
+    def _columns(self) -> list[int] | None:
+        """The columns of `needed` in the changed rows, where these are the assignments: of a body
+        of one atom without constants, whose variables differ.
+        """
+        rule, args = self.rule, self._changed_atom.args
+        places = {arg.variable: place for place, arg in enumerate(args) if isinstance(arg, Ref)}
+        more = rule.negated or rule.filters or rule.assignments or len(rule.atoms) > 1
+        return None if more or len(places) < len(args) else [places[v] for v in self.needed]
+
     def changes(
         self, versions: Versions, change: Delta, context: Context
     ) -> list[tuple[Columns, np.ndarray]]:
@@ -109,6 +119,12 @@ class DeltaQuery:
         """The values of `needed` of the assignments that use the changed rows, and how many each
         stands for: negative ones are lost.
         """
+        if self._columns is not None:
+            rows, signs = change.signed()
+            context.budget.spend(len(change))
+            self.steps += len(change)
+            self.rows += len(change)
+            return [rows[column] for column in self._columns], signs
         prepared = self._plan(versions, change, context)
         (*columns, signs), proofs, steps = prepared.run(
             versions.with_signed(self.relation, self.bound, change), context

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 
+from lftj.maintenance.inputs.affected import Held
 from lftj.program.stratification import Stratification
 from lftj.views.family import FAMILY, Constants, Family, Pattern
 
@@ -14,7 +15,7 @@ Reader = tuple[Sequence[Pattern], str, str]
 """The patterns of a join, the join's key, and a relation that is derived by it."""
 Arms = Sequence[tuple[str, Iterable[str]]]
 """The key of the join behind each arm of a relation, and what it reads."""
-_Held = dict[tuple[int, str], list[tuple[float, Family]]]
+_Joints = dict[tuple[int, str], list[tuple[float, Family]]]
 
 
 class Families:
@@ -27,7 +28,7 @@ class Families:
         self._patterns_of: dict[str, tuple[str, ...]] = {}
         self._views: dict[str, tuple[str, ...]] = {}
         self._families: dict[str, Family] = {}
-        self._held: tuple[Stratification, _Held | None] | None = None
+        self._held: tuple[Stratification, Held[Family] | None] | None = None
 
     @cached_property
     def some(self) -> bool:
@@ -99,19 +100,19 @@ class Families:
         if not members:
             del self._members[key], self._patterns[key]
 
-    def held(self, order: Stratification, arms_of: Callable[[str], Arms]) -> _Held:
+    def held(self, order: Stratification, arms_of: Callable[[str], Arms]) -> Held[Family] | None:
         """See `Graph.held`. `arms_of` a relation. Nothing waits at the first commit of an order,
         which may only add a rule.
         """
         if self._held is None or self._held[0] is not order:
             self._held = order, None
-            return {}
+            return None
         if self._held[1] is None:
-            self._held = order, self._find_held(order, arms_of)
-        return self._held[1] or {}
+            self._held = order, Held(order, self._find_held(order, arms_of))
+        return self._held[1]
 
-    def _find_held(self, order: Stratification, arms_of: Callable[[str], Arms]) -> _Held:
-        held: _Held = {}
+    def _find_held(self, order: Stratification, arms_of: Callable[[str], Arms]) -> _Joints:
+        held: _Joints = {}
         taken: set[float] = set()
         firsts, names = dict[int, float](), set[str]()
         families = {id(family): family for join in self.joins if (family := self.get(join))}
@@ -132,7 +133,7 @@ class Families:
                 self._hold(place, arms_of(name), held, firsts)
         return held
 
-    def _hold(self, place: int, arms: Arms, held: _Held, firsts: Mapping[int, float]) -> None:
+    def _hold(self, place: int, arms: Arms, held: _Joints, firsts: Mapping[int, float]) -> None:
         """Note which relations the arms of a stratum only read where families follow them."""
         joint, alone = dict[str, dict[int, Family]](), set[str]()
         for key, reads in arms:

@@ -9,11 +9,12 @@ they are the same in every process.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field
 from functools import partial
 from operator import itemgetter
 
+from lftj.maintenance.inputs.affected import Held
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema, Stratum
 from lftj.program.stratification import Stratification
 from lftj.scantree.frozen import frozen
@@ -91,12 +92,9 @@ class Graph:
             self._finer[group.key] = found[1]
         return self.groups.get(self._finer[group.key])
 
-    def held(
-        self, order: Stratification
-    ) -> Mapping[tuple[int, str], Sequence[tuple[float, Family]]]:
-        """Strata by place, and relations whose changes matter to these only where families tell so:
-        with these, which have places before all of their strata. O(nodes of families), once for an
-        order.
+    def held(self, order: Stratification) -> Held[Family] | None:
+        """Strata to which changes of relations matter only where families tell so. O(nodes of
+        families), once for an order.
         """
         return self.families.held(order, self._arms_of)
 

@@ -83,7 +83,8 @@ def refresh(
     )
     context.upkeep = versions.upkeep(context.resources.kept_orders, program.order.is_constant)
     runner = _Runner(program, versions, states, context, changed_rules, was, apart)
-    held = runner.graph.held(program.order) if runner.graph.families.some and places is None else {}
+    waits = runner.graph.families.some and places is None
+    held = runner.graph.held(program.order) if waits else None
     affected = Affected(program.order, runner.values, places, held)
     affected.rules_changed(changed_rules)
     affected.rows_changed(versions.deltas)

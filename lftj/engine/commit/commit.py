@@ -79,6 +79,7 @@ class _Draft:
     """The database as it takes shape, and what changed in it so far."""
 
     database: Database
+    version: int
     updates: dict[str, RelationVersion] = field(default_factory=dict)
     dropped: list[str] = field(default_factory=list)
     deltas: dict[str, Delta] = field(default_factory=dict)
@@ -90,7 +91,7 @@ class _Draft:
         return name in self.updates or name in self.database
 
     def finished(self) -> Database:
-        return self.database.replace(self.updates, drop=self.dropped)
+        return self.database.replace(self.updates, drop=self.dropped, version=self.version)
 
 
 def carry_out(before: State, proposal: Proposal, context: Context) -> Outcome:
@@ -103,7 +104,7 @@ def carry_out(before: State, proposal: Proposal, context: Context) -> Outcome:
         before = _altered(before, proposal, context)
     if proposal.dropped:
         before = _without(before, proposal.dropped, context)
-    draft = _Draft(before.database)
+    draft = _Draft(before.database, version + 1)
     if proposal.program is not before.program:
         _reshape(draft, before.program, proposal, context, altered=altered)
     base_changes = _change_base_rows(draft, before, catalog, proposal, context)

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from heapq import heappop, heappush
-from types import MappingProxyType
 from typing import Generic, TypeVar
 
 from lftj.program.normal_form import (
     FunctorRule,
     NormalRule,
+    Reading,
     RelationSchema,
     Stratum,
     Value,
@@ -70,34 +70,35 @@ class ChangedValues:
                 return False
         return True
 
-    def readers(self, order: Stratification, relation: str) -> Iterator[int]:
-        """The places of the strata that read a relation and that what changed in it may concern,
-        perhaps with others; some twice.
+    def readings(self, order: Stratification, relation: str) -> Iterator[Reading]:
+        """Readings of a relation that what changed in it may concern, as `order.row_readers` has
+        them; those who read by them may do so with others.
 
-        O(values that changed in columns for which there are constants), or O(strata that read the
-        relation) where these are fewer.
+        O(values that changed in columns for which there are constants), or O(columns) where more
+        changed than strata read the column by.
         """
-        if relation not in self._schemas:
-            yield from order.reading(relation)
+        readers = order.row_readers
+        if relation not in order.readers:
             return
-        of_any_row = order.reading_rows((relation,))
-        yield from of_any_row
-        if len(of_any_row) == len(order.readers.get(relation, ())):
-            return
+        if (relation,) in readers:
+            yield (relation,)
+            if len(readers[relation,]) == len(order.readers[relation]):
+                return
         for column, (_, type) in enumerate(self._schemas[relation].columns):
-            if not order.row_readers.get((relation, column)):
+            with_constants = len(readers.get((relation, column), ()))
+            if not with_constants:
                 continue
-            with_constants = order.reading_rows((relation, column))
             values = (
                 self._in(relation, column) if len(self._deltas[relation]) <= _ASKED_CHANGES else ()
             )
-            if not values or len(values) > len(with_constants):
-                yield from with_constants
+            if not values or len(values) > with_constants:
+                yield relation, column
                 continue
             texts = type.name == "str"
             for code in values:
                 value = decode_scalar(type, code, self._dictionary) if texts else code
-                yield from order.reading_rows((relation, column, value))
+                if (relation, column, value) in readers:
+                    yield relation, column, value
 
     def _in(self, relation: str, column: int) -> frozenset[int]:
         if (relation, column) not in self._values:
@@ -109,6 +110,39 @@ class ChangedValues:
 
 
 Joint = TypeVar("Joint")
+Places = tuple[Sequence[int], Sequence[tuple[float, Joint]]]
+"""Places of strata, and what is joint to others, with a place before all of these."""
+
+
+class Held(Generic[Joint]):
+    """Strata that are not looked at because a relation that they read changed, but once something
+    joint to them tells so. A value.
+    """
+
+    def __init__(
+        self,
+        order: Stratification,
+        joints: Mapping[tuple[int, str], Sequence[tuple[float, Joint]]],
+    ):
+        """`joints`: what tells so, for the place of a stratum and a relation that it reads, with
+        a place before all of the strata that it is joint to.
+        """
+        self._order, self._joints = order, joints
+        self._places: dict[Reading, Places[Joint]] = {}
+
+    def places(self, reading: Reading) -> Places[Joint]:
+        """The strata that read these rows and are not held for that, and what is joint to those
+        that are. O(strata that read them) once, then O(1).
+        """
+        if reading not in self._places:
+            alone, joint = list[int](), dict[float, Joint]()
+            for place in self._order.reading_rows(reading):
+                joints = self._joints.get((place, reading[0]))
+                if joints is None:
+                    alone.append(place)
+                joint.update(joints or ())
+            self._places[reading] = alone, tuple(joint.items())
+        return self._places[reading]
 
 
 class Affected(Generic[Joint]):
@@ -121,12 +155,9 @@ class Affected(Generic[Joint]):
         order: Stratification,
         values: ChangedValues,
         places: Collection[int] | None = None,
-        held: Mapping[tuple[int, str], Sequence[tuple[float, Joint]]] = MappingProxyType({}),
+        held: Held[Joint] | None = None,
     ):
-        """None yet; none outside these places, if they are given. `held`: strata by their places,
-        and relations that they read: they are not looked at because one of these changed, but once
-        something joint tells so, which has a place before all of them.
-        """
+        """None yet; none outside these places, if they are given: nothing is `held` then."""
         self._order = order
         self._places = places
         self._values = values
@@ -144,12 +175,19 @@ class Affected(Generic[Joint]):
         """Rows of relations changed, or those that a relation has beside its rules.
 
         O(relations and strata that read them, but for those that read only rows with other
-        constants, · log strata).
+        constants and those that are held, · log strata).
         """
         place = self._order.place
         for name in relations:
-            readers = self._values.readers(self._order, name)
-            self._look_at(self._not_held(name, readers) if self._held else readers)
+            for reading in self._values.readings(self._order, name):
+                if self._held is None:
+                    self._look_at(self._order.reading_rows(reading))
+                    continue
+                alone, joints = self._held.places(reading)
+                self._look_at(alone)
+                for before, joint in joints:
+                    self._joint[before] = joint
+                    self._look_at((before,))
             own = without_role(name, Role.BASE)
             if own in place:
                 self._look_at((place[own],))
@@ -166,21 +204,10 @@ class Affected(Generic[Joint]):
             joint = self._joint.get(self._done)
             yield self._order.strata[int(self._done)] if joint is None else joint
 
-    def _not_held(self, relation: str, places: Iterable[int]) -> Iterator[float]:
-        """Yield these places, but for those held for a relation those of what is joint to them."""
-        for place in places:
-            joints = self._held.get((place, relation))
-            if joints is None:
-                yield place
-                continue
-            for before, joint in joints:
-                self._joint[before] = joint
-                yield before
-
     def _look_at(self, places: Iterable[float]) -> None:
         for place in places:
             if self._places is not None and place not in self._places:
-                continue  # nothing is held where places are given
+                continue
             if place > self._done and place not in self._seen:
                 self._seen.add(place)
                 heappush(self._waiting, place)

@@ -160,6 +160,25 @@ def test_the_first_fact_of_a_view_may_be_what_its_rule_derives(workspace: Any):
 
 
 # ── when an update is too much ────────────────────────────────────────────────────────────────────
+def test_a_changed_row_of_a_body_of_one_atom_is_the_change_of_its_assignments() -> None:
+    made = lftj.connect()
+    made.add_rules("""
+        .decl e(x: number, y: number)
+        .decl turned(x: number, y: number)  turned(y, x) :- e(x, y).
+        .decl first(x: number)  first(x) :- e(x, _).
+        .decl loop(x: number)  loop(x) :- e(x, x).
+        .decl many(n: number)  many(count()) :- e(_, _).
+    """)
+    made.load("e", [(x, y) for x in range(4) for y in range(3)])
+    done = commit(made, "e", insert=[(7, 7), (7, 8), (0, 9)], delete=[(1, 1), (2, 0)])
+    steps = {row["relation"]: row["steps"] for row in done}
+    assert {name: steps[name] for name in ("turned", "first", "many")} == dict.fromkeys(
+        ("turned", "first", "many"), 5
+    )
+    assert made.verify() == []
+    assert made["loop"].fetchall() == [(0,), (2,), (7,)]
+
+
 @pytest.fixture
 def strict() -> Any:
     """A workspace where an update may take hardly any of a full evaluation's work."""
