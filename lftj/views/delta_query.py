@@ -86,8 +86,11 @@ class DeltaQuery:
     @cached_property
     def _columns(self) -> list[int] | None:
         """The columns of `needed` in the changed rows, where these are the assignments: of a body
-        of one atom without constants, whose variables differ.
+        of one atom without constants, whose variables differ. None of a negated one, to which only
+        the first and the last row under its bound columns matter.
         """
+        if self.bound is not None:
+            return None
         rule, args = self.rule, self._changed_atom.args
         places = {arg.variable: place for place, arg in enumerate(args) if isinstance(arg, Ref)}
         more = rule.negated or rule.filters or rule.assignments or len(rule.atoms) > 1
