@@ -41,7 +41,9 @@ _REMEMBERED = 256  # strata whose rules are kept
 PassedOn = Mapping[str, int]
 """Columns that the rules pass on unchanged, by relation of the stratum."""
 _AFFECTED_VALUES = 1000
-"""Values affected beyond which looking up their rows one by one costs too much."""
+"""Values affected beyond which looking up their rows one by one costs more than reading all rows;
+that many are no longer found by joins.
+"""
 _AFFECTED_PLANNED = 64
 """Values affected up to which plans of earlier commits serve, and no threads help."""
 _AFFECTED_CHANGES = 16
@@ -122,7 +124,7 @@ def find_affected(
     known = _known_for(schemas, rules, context)
     for kept, prepared in known.ways:
         touched = _touched(schemas, kept, rules, versions, context)
-        if touched is None or len(touched[0]) > _AFFECTED_VALUES:
+        if touched is None or (len(touched[0]) > _AFFECTED_VALUES and not touched[1]):
             continue
         values, direct = touched
         if _most_of(versions, kept, len(values), context):
@@ -298,8 +300,8 @@ def _most_of(versions: Versions, kept: PassedOn, values: int, context: Context) 
     """
     for name, column in kept.items():
         relation = versions[name]
-        at_hand = relation.at_hand(_order_from(relation, column))
-        if relation.count > _AFFECTED_JOINED and not at_hand:
+        soon = relation.count <= _AFFECTED_JOINED or values > _AFFECTED_VALUES
+        if not soon and not relation.at_hand(_order_from(relation, column)):
             return values > _AFFECTED_SHARE * context.statistics.of(relation).distinct[column]
     return False
 
@@ -310,8 +312,12 @@ def _place(atom: PositiveAtom | NegatedAtom, value: object) -> int:
 
 def _rows_of(relation: RelationVersion, column: int, values: np.ndarray) -> Columns:
     """The sorted rows with one of these values in a column. O(values · log n + rows found), once a
-    key order begins with the column.
+    key order begins with the column; O(n) for many values.
     """
+    if len(values) > _AFFECTED_VALUES:
+        rows = relation.columns()
+        some = np.isin(rows[column], values)
+        return [each[some] for each in rows]
     order = _order_from(relation, column)
     tree = relation.tree(order)
     pieces = [tree.range((value,), after_prefix((value,))) for value in values.tolist()]
@@ -320,7 +326,11 @@ def _rows_of(relation: RelationVersion, column: int, values: np.ndarray) -> Colu
 
 
 def _count_of(relation: RelationVersion, column: int, values: np.ndarray) -> int:
-    """Count the rows of `_rows_of`. O(values · log n), once a key order begins with the column."""
+    """Count the rows of `_rows_of`. O(values · log n), once a key order begins with the column;
+    O(n) for many values.
+    """
+    if len(values) > _AFFECTED_VALUES:
+        return int(np.count_nonzero(np.isin(relation.columns([column])[0], values)))
     tree = relation.tree(_order_from(relation, column))
     return sum(tree.positions((value,), after_prefix((value,)))[2] for value in values.tolist())
 

@@ -19,6 +19,7 @@ import numpy as np
 from lftj.errors import ValueRangeError
 from lftj.join.run.evaluate import Relations
 from lftj.join.strategy import Cost, Exhausted, Strategy, Why
+from lftj.maintenance.cost.cost_model import ROW_ALONE
 from lftj.maintenance.counting.rule_change import NO_CHANGE
 from lftj.maintenance.counting.stratum_change import Followed, StratumChange
 from lftj.maintenance.counting.stratum_state import Uncounted
@@ -63,7 +64,22 @@ class Reachability(Strategy[Followed]):
             and not (change.many_steps and change.takes)
         )
         shape = self._shape if possible else None
-        return shape is not None and change.versions.before(shape.relation).count > 0
+        if shape is None or not change.versions.before(shape.relation).count:
+            return False
+        return not self._parts_are_sooner(shape)
+
+    def _parts_are_sooner(self, shape: Decomposition) -> bool:
+        """Tell whether partitions that the change itself names are evaluated before iteration 0,
+        which changed, is read, or derived as it is and as it was.
+        """
+        change, base, own = self.change, base_name(shape.relation), self._own(shape)
+        read = [name for rule in own for name in rule.reads]
+        if {base, *read}.isdisjoint(change.versions.deltas) or not change.some_partitions:
+            return False
+        assert change.partitions is not None
+        times = 1 if self._copied(own, base) else 2
+        rows = times * sum([change.versions[name].count for name in read])
+        return change.partitions.direct and change.instead(self.state) < ROW_ALONE * rows
 
     def forecast(self) -> Cost:
         """Half of what the last evaluation took, or a little; not worth it where earlier ones were
@@ -102,12 +118,15 @@ class Reachability(Strategy[Followed]):
         return Exhausted(Why.BUDGET, self.change.disappointed(self.state, allowed))
 
     # ── what it reads ─────────────────────────────────────────────────────────────────────────────
+    def _own(self, shape: Decomposition) -> list[NormalRule]:
+        """The rules of iteration 0."""
+        return [rule for rule in self.change.rules if shape.relation not in rule.reads]
+
     def _read(self) -> tuple[Revised, Revised]:
         """Rows of iteration 0, and steps; the same object where both are copied alike."""
         change, shape = self.change, self._shape
         assert shape is not None
-        own = [rule for rule in change.rules if shape.relation not in rule.reads]
-        base = base_name(shape.relation)
+        own, base = self._own(shape), base_name(shape.relation)
 
         def begin(relations: Relations) -> Columns:
             closure = Closure(change.schemas, change.rules, relations, change.context)

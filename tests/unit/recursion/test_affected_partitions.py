@@ -168,3 +168,34 @@ def test_a_row_that_joins_no_part_goes_and_changes_nothing():
         assert "parts" in set(workspace.profile(last=1)["outcome"])
     assert len(workspace["w"]) == 1600
     assert workspace.verify() == []
+
+
+# ── iteration 0 that is derived ───────────────────────────────────────────────────────────────────
+MEMBERS = """
+.decl has(x: number, p: number)
+.decl of(p: number, c: number)
+.decl below(c: number, d: number)
+.decl member(x: number, c: number)
+member(x, c) :- has(x, p), of(p, c).
+member(x, d) :- member(x, c), below(c, d).
+"""
+
+
+@pytest.mark.parametrize("many", [1, 1_200])
+def test_parts_that_changes_name_are_evaluated_before_iteration_0_is_derived(many: int) -> None:
+    """Of a closure over a join; also where they are more than are looked up one by one."""
+    workspace = lftj.connect()
+    workspace.add_rules(MEMBERS)
+    workspace.load("of", [(p, p) for p in range(20)])
+    workspace.load("below", [(c, c // 2) for c in range(1, 20)])
+    workspace.load("has", [(x, (x * k) % 20) for x in range(8_000) for k in (3, 7)])
+    for verb in "delete", "insert":
+        with workspace.transaction() as tx:
+            getattr(tx, verb)("has", [(x, (x * 3) % 20) for x in range(many)])
+        (work,) = workspace.profile(last=1).to_dict("records")
+        assert (work["strategy"], work["outcome"]) == ("affected partitions", "parts")
+    assert workspace.verify() == []
+    with workspace.transaction() as tx:
+        tx.delete("below", [(9, 4)])
+    assert workspace.profile(last=1)["strategy"].tolist() == ["reachability"]
+    assert workspace.verify() == []
