@@ -66,15 +66,19 @@ class Reachability(Strategy[Followed]):
         shape = self._shape if possible else None
         if shape is None or not change.versions.before(shape.relation).count:
             return False
-        return not self._parts_are_sooner(shape)
+        return shape.transitive or not self._parts_are_sooner(shape)
 
     def _parts_are_sooner(self, shape: Decomposition) -> bool:
         """Tell whether partitions that the change itself names are evaluated before iteration 0,
         which changed, is read, or derived as it is and as it was.
         """
-        change, base, own = self.change, base_name(shape.relation), self._own(shape)
+        change, deltas = self.change, self.change.versions.deltas
+        for steps in shape.steps:
+            if deltas.keys() & steps.reads:
+                return False  # steps name no partition
+        base, own = base_name(shape.relation), self._own(shape)
         read = [name for rule in own for name in rule.reads]
-        if {base, *read}.isdisjoint(change.versions.deltas) or not change.some_partitions:
+        if deltas.keys().isdisjoint((base, *read)) or not change.some_partitions:
             return False
         assert change.partitions is not None
         times = 1 if self._copied(own, base) else 2
