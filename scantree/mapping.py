@@ -79,17 +79,19 @@ def show_file(address: int, file: int, first: int, size: int) -> None:
         raise OSError(ctypes.get_errno(), "cannot map a file")
 
 
-def write_at(file: int, content: bytes | memoryview, place: int) -> None:
-    """Write all of this at a place of an open file, a little at a time: what is written at once the
-    system may hold, and later show to who looks at a byte of it, as one.
+AT_ONCE = 1 << 16
+"""Bytes of a file that are written at once, where few of them may be read."""
+
+
+def write_at(file: int, content: bytes | memoryview, place: int, at_once: int = AT_ONCE) -> None:
+    """Write all of this at a place of an open file, up to multiples of `at_once` bytes: what is
+    written at once the system may hold, and later show to who looks at a byte of it, as one.
     """
     view = memoryview(content).cast("B")
     done = 0
     while done < len(view):
-        done += os.pwrite(file, view[done : done + _AT_ONCE], place + done)
-
-
-_AT_ONCE = 1 << 16
+        end = done + at_once - (place + done) % at_once
+        done += os.pwrite(file, view[done:end], place + done)
 
 
 @cache

@@ -28,7 +28,7 @@ import numpy as np
 
 from lftj.scantree.arena import Arena, Words, overlapped
 from lftj.scantree.frozen import frozen
-from lftj.scantree.mapping import write_at
+from lftj.scantree.mapping import AT_ONCE, write_at
 from lftj.scantree.page_kernels import STORED
 from lftj.scantree.process.interrupts import interrupts_wait
 from lftj.scantree.rows import distinct_values
@@ -40,6 +40,7 @@ from lftj.scantree.stored_kernels import (
     take_back_addresses,
     write_pages,
 )
+from lftj.scantree.stretch import GRAIN
 from lftj.scantree.watched_files import (
     SUMS,
     FileDamagedError,
@@ -125,11 +126,15 @@ class SegmentFile:
 
     _file = _CLOSED
 
-    def __init__(self, arena: Arena, folder: Path, owner: str, room: int = ROOM) -> None:
+    def __init__(
+        self, arena: Arena, folder: Path, owner: str, room: int = ROOM, *, read_whole: bool = False
+    ) -> None:
         """Makes the file, whose name begins with its `owner`, a word without dashes. OSError when
-        it cannot; MemoryError when no range of words is free.
+        it cannot; MemoryError when no range of words is free. `read_whole`: who maps it reads all
+        of it, so it is written in large pages of the system, where there are such.
         """
         self._arena = arena
+        self._unit = GRAIN // 8 if read_whole else BLOCK
         while not self._begun(folder, owner, room):
             pass
 
@@ -184,7 +189,8 @@ class SegmentFile:
             raise SegmentFullError(needed)
         homes, ends = ranges_of(segments)
         read = np.zeros(len(segments), np.int64)
-        buffer = np.empty(min(_BUFFER, needed - start) + BLOCK, np.int64)
+        unit = self._unit
+        buffer = np.empty(min(_BUFFER, needed - start) + unit, np.int64)
         sums: list[Sums] = []
         first = done = left = 0
         while first < len(queue):
@@ -192,13 +198,13 @@ class SegmentFile:
                 int, write_pages(memory, queue, first, buffer[left:-BLOCK], homes, ends, read)
             )
             words += left
-            whole = words // BLOCK * BLOCK
-            if first == len(queue) and words > whole:
-                whole += BLOCK
+            whole = max(0, (start + done + words) // unit * unit - start - done)
+            if first == len(queue):
+                whole = -(-words // BLOCK) * BLOCK
                 buffer[words:whole] = 0
             piece = buffer[:whole].data.cast("B")
             sums.append(sums_of(piece))
-            write_at(self._file, piece, 8 * (start + done))
+            write_at(self._file, piece, 8 * (start + done), max(AT_ONCE, 8 * unit))
             done, left = done + whole, max(0, words - whole)
             buffer[:left] = buffer[whole : whole + left].copy()
         os.fsync(self._file)

@@ -19,6 +19,7 @@ import numpy as np
 
 from lftj.scantree.arena import Arena, Range, overlapped
 from lftj.scantree.stored_kernels import forget_addresses
+from lftj.scantree.stretch import GRAIN
 from lftj.scantree.watched_files import BLOCK_BYTES
 
 BLOCK = BLOCK_BYTES // 8
@@ -59,9 +60,9 @@ def find_home(arena: Arena, room: int, others: Iterable[Range] = ()) -> int:
     chance, so that it most likely is free elsewhere.
     """
     others = list(others)
-    size = arena.memory.size
+    size, grain = arena.memory.size, GRAIN // 8
     for _ in range(_TRIES):
-        first = random.randrange(size // 2, max(size - room, size // 2 + 1)) // BLOCK * BLOCK
+        first = random.randrange(size // 2, max(size - room, size // 2 + 1)) // grain * grain
         if arena.is_free(first, room) and not overlapped(first, room, others):
             return first
     raise MemoryError(f"no {room >> 17} MiB of the arena's range are free for a segment")

@@ -75,7 +75,7 @@ def _write(record: Path, schema: RelationSchema, delta: Delta) -> None:
     empty = RelationVersion.empty(schema, arena)
     made = empty.apply(empty.net(delta))
     data = relation_data(made, trees, shared=True)
-    pages = StoredPages(arena, record.parent)
+    pages = StoredPages(arena, record.parent, read_whole=True)
     pages.append(WHOLE, trees.roots(shared=True))
     found: dict[str, Any] = {
         "format": stored_format("distributed"),

@@ -41,10 +41,11 @@ pages of the arena, so it is done each time there are twice as many as were left
 class StoredPages:
     """Below one folder, in one arena. `full`: the words that each owner's pages took when all were
     written; `rewritten`: the owners of which all were written again, until somebody looks.
+    `read_whole`: whoever maps what is written here reads all of it.
     """
 
-    def __init__(self, arena: Arena, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, arena: Arena, folder: Path, *, read_whole: bool = False) -> None:
+        self.folder, self._read_whole = folder, read_whole
         self.full: dict[str, int] = {}
         self.rewritten: set[str] = set()
         self._arena = arena
@@ -122,12 +123,13 @@ class StoredPages:
         if len(self._arena.homes) >= self._most:
             self._give_back()
             self._most = max(_HOMES, 2 * len(self._arena.homes))
+        whole = self._read_whole
         try:
-            file = SegmentFile(self._arena, self.folder, owner, room)
+            file = SegmentFile(self._arena, self.folder, owner, room, read_whole=whole)
         except MemoryError:
             if not self._give_back():
                 raise
-            file = SegmentFile(self._arena, self.folder, owner, room)
+            file = SegmentFile(self._arena, self.folder, owner, room, read_whole=whole)
         self._files[owner] = file
         return file
 
