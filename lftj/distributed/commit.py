@@ -28,6 +28,7 @@ from lftj.distributed.partitioning.part_plan import PartPlan
 from lftj.distributed.partitioning.programs import derives_otherwise
 from lftj.distributed.partitioning.steps import Step
 from lftj.distributed.partitioning.supersteps import Supersteps
+from lftj.distributed.parts.heavy_values import Counted, Sample, add_counts, sample_of
 from lftj.distributed.parts.outcome import Outcome, Report
 from lftj.distributed.parts.task import PartDone, PartTask
 from lftj.distributed.sending import Sending, Staged
@@ -220,6 +221,7 @@ class Commit:
         )
         self._deliveries.add(delivery)
         limits, program_name, steps = self.bounds.left(), self._program_name, tuple(self.steps)
+        samples = dict(self._samples()) if len(steps) == 1 else {}
         self._progress(f"commit {self.version}: step {len(self.steps)} in {len(parts)} parts")
         tasks = [
             PartTask(
@@ -231,6 +233,7 @@ class Commit:
                 emptied=self.emptied,
                 oldest=self.version if self.emptied else min(self.before.tokens, default=0),
                 elastic=self.elastic,
+                samples=samples,
             )
             for part in sorted(parts)
         ]
@@ -243,6 +246,31 @@ class Commit:
             for name, entry in done.entries.items():
                 self.new[-1].setdefault(name, []).append(entry)
         self.done += found
+        return found
+
+    def _samples(self) -> Iterator[tuple[str, Sample]]:
+        """How to count hubs of the relations that this commit loads: that had no rows before."""
+        tuning = self.present.settings.tuning
+        for name, schema in self.plan.program.catalog.relations.items():
+            entries = self.new[0].get(base_name(name), ())
+            if entries and not self.before.counts.get(base_name(name)):
+                rows = sum(entry.rows for entry in entries)
+                sample = sample_of(schema, rows, self.executor.partitions, tuning.hub_rows)
+                if sample is not None:
+                    yield name, sample
+
+    @property
+    def counted(self) -> Counted:
+        """Values with many rows in relations that are as they were loaded, by this commit or one
+        before.
+        """
+        found = {
+            place: values
+            for place, values in self.present.counted.items()
+            if all(place[0] not in done.net for done in self.done)
+        }
+        for done in self.done:
+            add_counts(found, done.counted)
         return found
 
     # ── what it came to ───────────────────────────────────────────────────────────────────────────

@@ -12,6 +12,7 @@ from lftj.distributed.files.manifest import Manifest
 from lftj.distributed.files.programs import stored_program
 from lftj.distributed.objects.mounts import sent
 from lftj.distributed.partitioning.part_plan import PartPlan
+from lftj.distributed.parts.heavy_values import Counted
 from lftj.distributed.parts.task import Settings
 from lftj.engine.calls import Limits
 from lftj.partition import Executor
@@ -27,6 +28,7 @@ class Present:
 
     `program` numbers rules as the handles of this process know them; the plan has the same rules,
     numbered anew. It is empty where nobody asks for handles. `settings`: those of the workspace.
+    `counted`: values with many rows in relations that are as they were loaded.
     """
 
     executor: Executor
@@ -36,6 +38,7 @@ class Present:
     program: Program = field(default_factory=Program)
     views: frozenset[str] = frozenset()
     settings: Settings = field(default_factory=Settings)
+    counted: Counted = field(default_factory=dict)
 
     @cached_property
     def program_name(self) -> str:

@@ -29,7 +29,8 @@ class Repartition(Commit):
         report: Callable[[str], None],
     ):
         manifest = replace(old.manifest, parts=parts, log={}, counts={}, tokens={}, steps={})
-        empty = replace(old, executor=old.executor.divided(parts), manifest=manifest, ran={})
+        executor = old.executor.divided(parts)
+        empty = replace(old, executor=executor, manifest=manifest, ran={}, counted={})
         super().__init__(empty, manifest.program, old.plan, bounds, elastic, report)
         self._old = old
         self.afresh = self.emptied = True

@@ -196,6 +196,7 @@ class Store:
             ran=dict(commit.steps_of) if outcome.happened else before.ran,
             program=draft.program,
             views=draft.views,
+            counted=commit.counted,
         )
         changes = CommitChanges(before, version, outcome)
         self._hold_versions_of(changes)

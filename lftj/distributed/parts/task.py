@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 from lftj.distributed.files.entry import Entry
 from lftj.distributed.objects.mounts import AnyPath, here
 from lftj.distributed.partitioning.steps import Step
+from lftj.distributed.parts.heavy_values import Counted, Sample
 from lftj.engine.calls import Limits
 from lftj.maintenance.inputs import RuleWork
 from lftj.scantree import frozen
@@ -74,7 +76,8 @@ class PartTask(OnPart):
     What each of the steps brings is in its delivery (`files.deliveries`), of which the part reads
     its own. `afresh`: the program is another one, so everything is derived anew; `emptied`: from
     nothing, as all rows are brought. `oldest`: the first version from which parts can be brought
-    forward. `elastic`: how much of a full evaluation an update may cost.
+    forward. `elastic`: how much of a full evaluation an update may cost. `samples`: how to count
+    hubs of relations that this step loads.
     """
 
     token: str
@@ -84,6 +87,7 @@ class PartTask(OnPart):
     emptied: bool = False
     oldest: int = 0
     elastic: float = 0.2
+    samples: Mapping[str, Sample] = field(default_factory=dict[str, Sample])
 
 
 @frozen
@@ -103,8 +107,8 @@ class PartDone:
     """Result of a task: the entries it wrote; inserted and erased base rows, with the entry of
     those that are not what was asked for; the local relations that changed so far; of a stage in
     supersteps how far it is; and how it came by its part: `kept`, `behind` (brought forward),
-    `opened` (as it was stored, and brought forward) or `built`. `compile_seconds` are those of
-    kernels compiled meanwhile, which `seconds` do not count.
+    `opened` (as it was stored, and brought forward) or `built`. `counted`: what samples have.
+    `compile_seconds` are those of kernels compiled meanwhile, which `seconds` do not count.
     """
 
     part: int
@@ -114,6 +118,7 @@ class PartDone:
     changed: frozenset[str] = frozenset()
     exchanged: Exchanged = field(default_factory=Exchanged)
     works: list[RuleWork] = field(default_factory=list)
+    counted: Counted = field(default_factory=dict)
     origin: str = "kept"
     read: int = 0
     seconds: float = 0.0

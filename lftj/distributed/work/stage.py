@@ -15,6 +15,7 @@ from lftj.distributed.files.entry import Entry, write_entry
 from lftj.distributed.partitioning.cuts import Cut
 from lftj.distributed.partitioning.part_plan import Output
 from lftj.distributed.parts.failure import Failure
+from lftj.distributed.parts.heavy_values import heavy_values
 from lftj.distributed.parts.part import Advance
 from lftj.distributed.parts.shuffle import News
 from lftj.distributed.parts.task import Exchanged, PartDone, PartTask
@@ -157,3 +158,6 @@ class _Run(Holding[PartTask]):
             schema = self.plan.program.catalog.relation(name)
             entry = None if exact else self._entry(f"net{number}", schema, delta, (home,))
             self.done.net[name] = delta.inserted, delta.erased, entry
+            if (sample := self.task.samples.get(name)) is not None:
+                rows = [column[:: sample.step] for column in delta.inserts]
+                self.done.counted |= heavy_values(schema, rows, None, sample, self.host.dictionary)
