@@ -18,6 +18,7 @@ from pathlib import Path
 
 from lftj.distributed.objects.file_store import store_of
 from lftj.scantree import lock_file
+from lftj.syntax.attention import look_now
 
 _FILE = "storing"
 _LONGEST = 30.0  # seconds that closing waits
@@ -110,11 +111,18 @@ def storing(path: Path) -> Iterator[bool]:
 @contextmanager
 def one_at_a_time(file: Path) -> Iterator[None]:
     """For the length of a block, hold the lock of a file of this machine, which the system gives
-    back when its holder dies.
+    back when its holder dies. Who waits for it looks at limits (`attending`), and raises their
+    error.
     """
     handle = os.open(file, os.O_RDWR | os.O_CREAT, 0o644)
     try:
-        lock_file(handle, wait=True)
+        while True:
+            try:
+                lock_file(handle)
+                break
+            except BlockingIOError:
+                look_now()
+                time.sleep(_LOOK)
         yield
     finally:
         os.close(handle)

@@ -11,13 +11,12 @@ import lftj
 from lftj.distributed.hub_counts import HeavyHittersTask, two_digits
 from tests.distributed.inline import InlineExecutor
 
-
 RULE = ".decl v(x: number) v(x) :- e(x, _)."
 
 
 def begun(folder: Path, parts: int, least: int) -> tuple[Any, InlineExecutor]:
     """A workspace with a relation without rows; `least`: rows of a hub."""
-    executor = InlineExecutor(folder, parts)
+    executor: Any = InlineExecutor(folder, parts)
     workspace: Any = lftj.connect(executor=executor, tuning=lftj.Tuning(hub_rows=least))
     workspace.relation("e", {"x": int, "t": str})
     return workspace, executor
