@@ -249,7 +249,7 @@ class Commit:
         return found
 
     def _samples(self) -> Iterator[tuple[str, Sample]]:
-        """How to count hubs of the relations that this commit loads: that had no rows before."""
+        """Samples of the relations that this commit loads, which had no rows before."""
         tuning = self.present.settings.tuning
         for name, schema in self.plan.program.catalog.relations.items():
             entries = self.new[0].get(base_name(name), ())

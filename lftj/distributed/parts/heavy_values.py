@@ -22,7 +22,7 @@ Counted = dict[tuple[str, int], dict[Hub, int]]
 
 @frozen(slots=True)
 class Sample:
-    """How to count a relation: every how many-th row, and the share of all rows that makes a
+    """Sample of a relation: one row of so many (`step`), and the share of all rows that makes a
     hub.
     """
 
