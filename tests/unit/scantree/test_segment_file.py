@@ -13,6 +13,7 @@ import pytest
 import lftj.scantree.segment
 from lftj.scantree import Arena, Tree
 from lftj.scantree.segment import SegmentFile, SegmentFullError, address_of, open_segments
+from lftj.scantree.stretch import GRAIN
 from lftj.scantree.watched_files import FileDamagedError
 from tests.unit.scantree.stored_trees import RESERVE, opened, same, tree_of
 
@@ -77,6 +78,32 @@ def test_what_was_looked_at_of_a_large_file_is_checked(
     found.columns()
     with pytest.raises(FileDamagedError, match="not what was written"):
         found.arena.watch.check()
+
+
+def test_what_is_read_as_a_whole_is_written_in_large_pages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = dict[Path, list[tuple[int, int]]]()
+    pwrite = os.pwrite
+
+    def noted(handle: int, content: memoryview, place: int) -> int:
+        path = Path(os.readlink(f"/proc/self/fd/{handle}"))
+        written.setdefault(path, []).append((place, place + len(content)))
+        return pwrite(handle, content, place)
+
+    arena = Arena(RESERVE)
+    few, many = tree_of(arena, 2000), tree_of(arena, 500_000)
+    file = SegmentFile(arena, tmp_path, "one", 1 << 24, read_whole=True)
+    file.append([few.root])
+    monkeypatch.setattr(os, "pwrite", noted)
+    segment = file.append([many.root])
+    for tree in (few, many):
+        assert same(opened(tmp_path, [segment], tree, address_of(arena, tree.root)), tree)
+    assert 8 * segment.home % GRAIN == 0
+    pieces = written[tmp_path / segment.name]
+    assert len(pieces) > 3
+    assert all(first % GRAIN == 0 for first, _ in pieces[1:])
+    assert all(first // GRAIN == (last - 1) // GRAIN for first, last in pieces)
 
 
 def test_a_failed_append_leaves_nothing_behind(
