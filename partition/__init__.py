@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lftj.partition.address import Address
+from lftj.partition.address import Address, UnsupportedError
 from lftj.partition.executor import Executor, KeepsWorkers
 from lftj.partition.home import living_here
 
 if TYPE_CHECKING:
-    from lftj.partition.spark import SparkExecutor, UnsupportedError
+    from lftj.partition.spark import SparkExecutor
 
 __all__ = [
     "Address",

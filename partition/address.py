@@ -19,6 +19,17 @@ CACHE = "PARTITION_CACHE"
 _ADDRESS = re.compile(r"([A-Za-z][\w+.-]+):/")
 
 
+class UnsupportedError(ValueError):
+    """A kind of session, or a path, that cannot be used; nothing was started and nothing written.
+
+    `subject`: "Spark Connect" or "address"; `hint`: a way without it.
+    """
+
+    def __init__(self, problem: str, subject: str, hint: str):
+        super().__init__(f"{problem}: {hint}")
+        self.problem, self.subject, self.hint = problem, subject, hint
+
+
 @dataclass(frozen=True)
 class Address:
     """Objects below an address, such as `s3://bucket/flights`; `options` for who reads them.
@@ -51,8 +62,8 @@ class Address:
 
 
 def place_of(path: str | os.PathLike[str], options: Mapping[str, str] | None) -> Path | Address:
-    """The folder or the address that a path names. Raises ValueError, which says what it is, for
-    an address of another kind.
+    """The folder or the address that a path names. Raises UnsupportedError for an address of
+    another kind.
     """
     found = os.fspath(path)
     if found.startswith("file:///"):
@@ -61,8 +72,11 @@ def place_of(path: str | os.PathLike[str], options: Mapping[str, str] | None) ->
         return Path(found).absolute()
     kind = address[1].lower()
     if kind not in STORES or isinstance(path, os.PathLike):  # a `Path` has lost a slash of it
-        raise ValueError(
-            f"path={found!r} is an address ({address[1]}) of which no objects are read"
+        raise UnsupportedError(
+            f"path={found!r} is an address ({address[1]}) of which no objects are read",
+            "address",
+            "give a folder that driver and executors see under one name, such as a mounted share, "
+            f"or the address of an object store as text: {', '.join(STORES)}",
         )
     if kind == "s3a":  # Hadoop's name for the same
         found = found.replace(address[1], "s3", 1)

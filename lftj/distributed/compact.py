@@ -13,8 +13,9 @@ from uuid import uuid4
 
 from lftj.distributed.bounds import Bounds
 from lftj.distributed.committed_version import Present
-from lftj.distributed.files.entry import Entry, only, read_entries, write_entry
+from lftj.distributed.files.entry import Entry, only
 from lftj.distributed.files.manifest import ROWS, Manifest, files_from, remove_files
+from lftj.distributed.files.row_files import read_entries, write_entry
 from lftj.distributed.objects.mounts import AnyPath, here, sent
 from lftj.distributed.partitioning.cuts import Cut
 from lftj.distributed.partitioning.part_plan import PartPlan

@@ -16,8 +16,9 @@ from lftj import frames
 from lftj.distributed.bounds import Bounds
 from lftj.distributed.committed_version import Present
 from lftj.distributed.compiling_workers import Kernels
-from lftj.distributed.files.entry import files_of, read_entries
+from lftj.distributed.files.entry import files_of
 from lftj.distributed.files.manifest import ROWS, remove_files, reported_by_the_system
+from lftj.distributed.files.row_files import read_entries
 from lftj.distributed.objects.mounts import shown
 from lftj.distributed.partitioning.cuts import ONE
 from lftj.distributed.parts.pieces import place_in

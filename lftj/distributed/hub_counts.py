@@ -12,8 +12,9 @@ import numpy as np
 
 from lftj.distributed.bounds import Bounds
 from lftj.distributed.committed_version import Present
-from lftj.distributed.files.entry import Entry, sampled_rows
+from lftj.distributed.files.entry import Entry
 from lftj.distributed.files.manifest import ROWS
+from lftj.distributed.files.row_files import sampled_rows
 from lftj.distributed.objects.mounts import AnyPath, here, sent
 from lftj.distributed.parts.heavy_values import (
     MISSED,

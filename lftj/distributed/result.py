@@ -16,8 +16,9 @@ import pyarrow as pa
 
 from lftj import frames
 from lftj.distributed.committed_version import Present
-from lftj.distributed.files.entry import Entry, files_of, missing, only, read_entries
+from lftj.distributed.files.entry import Entry, files_of, only
 from lftj.distributed.files.manifest import ROWS, reported_by_the_system
+from lftj.distributed.files.row_files import missing, read_entries
 from lftj.distributed.held_files import HeldFiles
 from lftj.distributed.objects.file_store import store_of
 from lftj.distributed.objects.mounts import sent

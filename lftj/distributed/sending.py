@@ -11,8 +11,9 @@ from dataclasses import replace
 from typing import Any
 
 from lftj.distributed.bounds import Bounds
-from lftj.distributed.files.entry import Entry, write_entry
+from lftj.distributed.files.entry import Entry
 from lftj.distributed.files.manifest import ROWS
+from lftj.distributed.files.row_files import write_entry
 from lftj.distributed.objects.mounts import sent
 from lftj.distributed.partitioning.cuts import Cut
 from lftj.distributed.parts.failure import Failure

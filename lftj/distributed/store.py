@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lftj.distributed.bounds import Bounds
 from lftj.distributed.changes import CommitChanges
@@ -16,6 +16,7 @@ from lftj.distributed.commit import Commit
 from lftj.distributed.committed_version import Present
 from lftj.distributed.compact import compact_states, compacted, most_entries, recent_entries
 from lftj.distributed.compiling_workers import Kernels
+from lftj.distributed.descriptions import described_as, described_now
 from lftj.distributed.draft import PartsDraft
 from lftj.distributed.files.leases import leased
 from lftj.distributed.files.manifest import (
@@ -30,12 +31,11 @@ from lftj.distributed.files.manifest import (
 from lftj.distributed.files.path_lock import PathLock
 from lftj.distributed.files.programs import sweep_programs
 from lftj.distributed.held_files import HeldFiles
-from lftj.distributed.hub_counts import counted_hubs, two_digits
 from lftj.distributed.objects.file_store import store_of
 from lftj.distributed.objects.mounts import mount, shown
 from lftj.distributed.partitioning.part_plan import PartPlan
 from lftj.distributed.partitioning.part_planner import plan_of
-from lftj.distributed.partitioning.programs import described, place_in, restored
+from lftj.distributed.partitioning.programs import place_in, restored
 from lftj.distributed.parts.outcome import Outcome, Report
 from lftj.distributed.parts.task import Settings
 from lftj.distributed.query import is_answer
@@ -48,7 +48,6 @@ from lftj.errors import DistributedError, LftjError
 from lftj.partition import Executor, KeepsWorkers
 from lftj.program import Program
 from lftj.syntax import attending
-from lftj.types import Role, in_role
 
 _log = logging.getLogger(__name__)
 
@@ -93,7 +92,7 @@ class Store:
         except BaseException:
             self._lock.release()
             raise
-        plan = plan_of(described(program, views, *_known(manifest.program)))
+        plan = plan_of(described_as(manifest.program, program, views))
         self.present = Present(executor, manifest, plan, {}, program, views, settings or Settings())
         """The version that is true: the one thing that changes when a commit is published."""
         self.reports: deque[Report] = deque(maxlen=REMEMBERED_REPORTS)
@@ -136,7 +135,7 @@ class Store:
         self._lock.require()
         draft.check(self.manifest.counts)
         bounds = Bounds(self.limits.current)
-        description = self._description(draft.program, draft.views, bounds, count=count)
+        description = described_now(self.present, draft.program, draft.views, bounds, count=count)
         try:
             with attending(lambda steps: bounds.budget.look()):
                 plan = self.plan if description == self.manifest.program else plan_of(description)
@@ -350,25 +349,6 @@ class Store:
             batch,
         )
 
-    def _description(
-        self, program: Program, views: frozenset[str], bounds: Bounds, *, count: bool
-    ) -> dict[str, Any]:
-        """The description of a program; sizes and hubs are looked at only when its rules are new,
-        so that equal rules have equal plans.
-        """
-        known = self.manifest.program
-        description = described(program, views, *_known(known))
-        if description["rules"] == known.get("rules", []) and not count:
-            return description
-        hubs = (
-            counted_hubs(self.present, program.catalog.relations.values(), bounds)
-            if description["rules"]
-            else {}
-        )
-        if description["rules"] == known.get("rules", []) and hubs == known.get("hubs", {}):
-            return description
-        return described(program, views, _sizes(self.manifest.counts), hubs)
-
     def close(self) -> None:
         """Let others open the path, below which nothing changes any more. In a forked child the
         path stays its parent's.
@@ -391,13 +371,3 @@ class _PathWriter(WriterLock):
         """As `WriterLock.acquire`. Raises DistributedError (E402) in a forked child."""
         self._path.require()
         super().acquire()
-
-
-def _known(program: Mapping[str, Any]) -> tuple[Mapping[str, int], Mapping[str, Any]]:
-    return program.get("sizes", {}), program.get("hubs", {})
-
-
-def _sizes(counts: Mapping[str, int]) -> dict[str, int]:
-    """Rows of base relations, to two digits."""
-    base = {name.name: count for name, count in counts.items() if in_role(name, Role.BASE)}
-    return {name: two_digits(count) for name, count in base.items()}

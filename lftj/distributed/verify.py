@@ -18,8 +18,9 @@ from uuid import uuid4
 
 from lftj.distributed.commit import Commit
 from lftj.distributed.committed_version import Present
-from lftj.distributed.files.entry import Entry, missing, only, read_entries
+from lftj.distributed.files.entry import Entry, only
 from lftj.distributed.files.manifest import ROWS, Manifest, reported_by_the_system
+from lftj.distributed.files.row_files import missing, read_entries
 from lftj.distributed.objects.file_store import store_of
 from lftj.distributed.objects.mounts import AnyPath, here, sent
 from lftj.distributed.partitioning.cuts import Cut

@@ -8,7 +8,7 @@ text that parses back to an equal tree.
 
 from lftj.syntax import printer as printer  # gives the classes of `tree` their text
 from lftj.syntax import tree
-from lftj.syntax.attention import attending
+from lftj.syntax.attention import attending, look_now
 from lftj.syntax.builder import Predicate
 from lftj.syntax.conversion import to_term
 from lftj.syntax.depth import below
@@ -18,5 +18,5 @@ from lftj.syntax.user_function import UserFunction
 
 __all__ = [
     "Predicate", "UserFunction", "aggregates_of_head", "attending", "below", "has_aggregates",
-    "parse", "to_term", "tree",
+    "look_now", "parse", "to_term", "tree",
 ]  # fmt: skip

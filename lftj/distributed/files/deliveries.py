@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lftj.distributed.files.entry import Entry, Piece, damaged, missing
+from lftj.distributed.files.entry import Entry, Piece
+from lftj.distributed.files.row_files import damaged, missing
 from lftj.distributed.objects.file_store import store_of
 from lftj.distributed.partitioning.cuts import ALL, EVERYBODY, ONE, Cut
 from lftj.storage.durable import sealed, unsealed

@@ -1,37 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows on disk: what one commit did to one relation, as Arrow files with a record batch per part.
+"""Entries: what one commit did to one relation, as the files of its rows, by cut and part.
 
-A row has a sign before its values: +1 came, −1 went. Values are values, not codes, so each reader
-codes them with a dictionary of its own. A file is written under another name, fsynced and renamed,
-so it is whole or not there. No name is given twice: a second attempt at a task, which may have the
-same rows in another order, writes other files. Whoever takes a result reads the files that this
-result names.
+No name of a file is given twice: a second attempt at a task, which may have the same rows in
+another order, writes other files. Whoever takes a result reads the files that this result names.
 """
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
-import numpy as np
-import pyarrow as pa
-
-from lftj.distributed.objects.file_store import store_of
-from lftj.distributed.partitioning.cuts import ALL, EVERYBODY, ONE, Cut, label, parts_of
-from lftj.errors import DistributedError, LftjError
-from lftj.frames import whole_file
-from lftj.program import RelationSchema
-from lftj.scantree import equal_runs, frozen
-from lftj.storage import Columns, Delta, no_rows
-from lftj.storage.durable import coded_rows, signed_table
-from lftj.types import Dictionary, arrow_array, require_valid
-
-_ATTEMPT = 12  # hexadecimal digits; the stem has the commit, and most often the part
+from lftj.distributed.partitioning.cuts import EVERYBODY, Cut, label
+from lftj.scantree import frozen
 
 
 @frozen(slots=True)
@@ -87,7 +68,7 @@ class Entry:
     def only(self, part: int, cut: Cut) -> Entry:
         """Restrict the entry to the batches that one part reads in a cut."""
         piece = self.piece(cut)
-        if piece.lies_by(cut) and not _is_whole(cut):
+        if piece.lies_by(cut) and not is_whole(cut):
             piece = piece.of(part, EVERYBODY)
         return replace(self, pieces=(piece,))
 
@@ -128,282 +109,6 @@ def files_of(entries: Iterable[Entry]) -> set[str]:
     return {piece.file for entry in entries for piece in entry.pieces}
 
 
-# ── writing ───────────────────────────────────────────────────────────────────────────────────────
-def write_entry(
-    folder: Path,
-    stem: str,
-    version: int,
-    schema: RelationSchema,
-    delta: Delta,
-    cuts: Sequence[Cut],
-    parts: int,
-    dictionary: Dictionary,
-) -> Entry:
-    """Write a change in some cuts as `stem-attempt-cut.arrow`; `cuts` begins with the home cut. O(n
-    log n) per cut.
-
-    The attempt is a name that nobody else has, so that no file is ever written again. The erases
-    stand before the inserts, so that a row in both comes to be there.
-    """
-    columns, signs = delta.signed()
-    types = [type for _, type in schema.columns]
-    pieces: list[Piece] = []
-    size, attempt = 0, uuid4().hex[:_ATTEMPT]
-    for cut in dict.fromkeys(ONE if cut == ALL else cut for cut in cuts):
-        slot = parts_of(columns, types, cut, dictionary, parts)
-        narrow = slot.astype(np.min_scalar_type(-parts))  # these are sorted in O(n)
-        order = np.argsort(narrow, kind="stable")
-        table = signed_table(
-            schema, [column.take(order) for column in columns], signs.take(order), dictionary
-        )
-        ordered = slot.take(order)
-        starts = equal_runs([ordered], 1)
-        held = ordered[starts]
-        rows = np.diff([*starts, len(slot)])
-        piece = Piece(
-            f"{stem}-{attempt}-{label(cut)}.arrow",
-            label(cut),
-            tuple(zip(held.tolist(), rows.tolist(), strict=True)),
-        )
-        size += _write(folder / piece.file, table, piece)
-        reader = _opened(folder / piece.file)
-        sums = tuple(_sum_of(reader.get_batch(number)) for number in range(len(piece.parts)))
-        pieces.append(replace(piece, sums=sums))
-    store_of(folder).publish([folder / piece.file for piece in pieces])
-    return Entry(version, tuple(pieces), size)
-
-
-def _write(target: Path, table: pa.Table, piece: Piece) -> int:
-    """Write, fsync, rename; the bytes written."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with whole_file(target) as sink:
-        with pa.ipc.new_file(sink, table.schema) as writer:
-            start = 0
-            for _, rows in piece.parts:
-                writer.write_table(table.slice(start, rows), max_chunksize=max(1, rows))
-                start += rows
-        return sink.tell()
-
-
-# ── reading ───────────────────────────────────────────────────────────────────────────────────────
-def read_entry(
-    folder: Path,
-    entry: Entry,
-    schema: RelationSchema,
-    cut: Cut,
-    part: int,
-    parts: int,
-    dictionary: Dictionary,
-) -> Delta:
-    """One part's rows of an entry, as a change where a row that went and came is one that came.
-    Reads no more than it has to.
-    """
-    return read_entries(folder, [entry], schema, cut, part, parts, dictionary)
-
-
-def read_entries(
-    folder: Path,
-    entries: Sequence[Entry],
-    schema: RelationSchema,
-    cut: Cut,
-    part: int,
-    parts: int,
-    dictionary: Dictionary,
-) -> Delta:
-    """One part's rows of entries in their order: what the last one says about a row holds. Entries
-    without erases are sorted together.
-    """
-    pieces = [] if cut == ONE and part else _pieces(entries, cut, part)
-    if not pieces:
-        return Delta.empty(schema.arity)
-    tables = [_batches(folder, piece, numbers) for piece, numbers in pieces]
-    files = [folder / piece.file for piece, _ in pieces]
-    columns, signs = _coded_together(files, tables, schema, dictionary)
-    ends = np.cumsum([table.num_rows for table in tables])
-    if not _is_whole(cut) and not all(piece.lies_by(cut) for piece, _ in pieces):
-        unsure = [not piece.lies_by(cut) for piece, _ in pieces]
-        kept = np.ones(len(signs), np.bool_)
-        elsewhere = np.repeat(unsure, [table.num_rows for table in tables])
-        types = [type for _, type in schema.columns]
-        rows = [column[elsewhere] for column in columns]
-        kept[elsewhere] = np.isin(parts_of(rows, types, cut, dictionary, parts), (part, EVERYBODY))
-        columns, signs = [column[kept] for column in columns], signs[kept]
-        ends = np.cumsum(kept)[ends - 1]
-    if (signs > 0).all():
-        return Delta.insertion(columns)
-    return _in_order(columns, signs, ends, schema.arity)
-
-
-def _is_whole(cut: Cut) -> bool:
+def is_whole(cut: Cut) -> bool:
     """Test for a cut in which each part has all rows of an entry."""
     return isinstance(cut, int) and cut < 0
-
-
-def _pieces(entries: Iterable[Entry], cut: Cut, part: int) -> list[tuple[Piece, list[int]]]:
-    """The pieces of entries to read in a cut, each with the places of its batches that may have
-    rows of a part.
-    """
-    found = []
-    for entry in entries:
-        piece = entry.piece(cut)
-        everything = _is_whole(cut) or not piece.lies_by(cut)
-        numbers = [
-            place
-            for place, (holder, _) in enumerate(piece.parts)
-            if everything or holder in (part, EVERYBODY)
-        ]
-        if numbers:
-            found.append((piece, numbers))
-    return found
-
-
-def _in_order(columns: Columns, signs: np.ndarray, ends: np.ndarray, arity: int) -> Delta:
-    """The change that entries make one after the other: the rows of each end at one of `ends`."""
-
-    def inserted(first: int, last: int) -> Delta:
-        came = signs[first:last] > 0
-        return Delta.insertion([column[first:last][came] for column in columns])
-
-    change, since, begin = Delta.empty(arity), 0, 0
-    for end in ends.tolist():
-        gone = begin + np.flatnonzero(signs[begin:end] < 0)
-        if gone.size:
-            erased = Delta.deletion([column[gone] for column in columns])
-            change, since = change.then(inserted(since, begin)).then(erased), begin
-        begin = end
-    return change.then(inserted(since, begin))
-
-
-def sampled_rows(
-    folder: Path, entry: Entry, schema: RelationSchema, part: int, step: int, dictionary: Dictionary
-) -> tuple[Columns, np.ndarray]:
-    """Every so many-th row that an entry has of one part, in its home, with signs. Each row is one
-    part's.
-
-    Where it begins to count is another number for each file, so that many small ones do not all
-    give their first row.
-    """
-    piece = entry.pieces[0]
-    numbers = [place for place, (holder, _) in enumerate(piece.parts) if holder == part]
-    if not numbers:
-        return no_rows(schema.arity), np.empty(0, np.int8)
-    table = _batches(folder, piece, numbers)
-    first = zlib.crc32(piece.file.encode()) % step
-    return _coded(
-        folder / piece.file,
-        table.take(arrow_array(np.arange(first, table.num_rows, step))),
-        schema,
-        dictionary,
-    )
-
-
-def _batches(folder: Path, piece: Piece, places: Sequence[int]) -> pa.Table:
-    """Some record batches of a file. Raises DistributedError (E403) where it is missing, or they
-    are not what was written.
-    """
-    file = folder / piece.file
-    try:
-        store_of(folder).fetch(file)
-        reader = _opened(file)
-        batches = [
-            reader.get_batch(piece.numbers[place] if piece.numbers else place) for place in places
-        ]
-        for batch in batches:
-            for column in batch.columns:  # checksums do not say where one buffer ends
-                require_valid(column)
-        if any(
-            column.null_count != _gaps(column) or len(column) != batch.num_rows
-            for batch in batches
-            for column in batch.columns
-        ):
-            reason = "it says of columns that they lack other values than they do"
-        elif all(
-            _sum_of(batch) == piece.sums[place]
-            for place, batch in zip(places, batches, strict=True)
-        ):
-            return pa.Table.from_batches(batches)
-        else:
-            reason = "its rows have another checksum"
-    except FileNotFoundError:
-        raise missing(file) from None
-    except (pa.ArrowException, IndexError, ValueError, OSError) as problem:
-        if isinstance(problem, OSError) and problem.errno is not None:
-            raise  # the system cannot read it now
-        reason = str(problem)
-    raise damaged(file, reason)
-
-
-def _opened(file: Path) -> pa.RecordBatchFileReader:
-    """Open a mapped file. Arrow reads a mapped *buffer* in this thread; a mapped *file* it hands to
-    its threads for input, which costs more than a small file's whole reading.
-    """
-    with pa.memory_map(str(file)) as source:
-        return pa.ipc.open_file(source.read_buffer())
-
-
-def missing(file: Path) -> DistributedError:
-    """The error for a file of rows that is gone."""
-    hint = (
-        'ask again, with ws["…"]: what was read before the path was opened again, or by another '
-        "workspace, "
-        "may be gone; else take the path back from a copy"
-    )
-    return DistributedError(f"{file} is missing", code="E403", hint=hint)
-
-
-def damaged(file: Path, reason: str) -> DistributedError:
-    """The error for a file of rows that is not what was written."""
-    return DistributedError(
-        f"{file} is damaged: {reason}", code="E403", hint="take the path back from a copy"
-    )
-
-
-def _gaps(column: pa.Array) -> int:
-    """The number of NULLs by the bits: checksums are of these, and not of what a file says."""
-    validity = column.buffers()[0]
-    if validity is None:
-        return 0
-    bits = np.unpackbits(np.frombuffer(validity, np.uint8), bitorder="little")
-    return len(column) - int(bits[column.offset : column.offset + len(column)].sum())
-
-
-def _sum_of(batch: pa.RecordBatch) -> int:
-    """A checksum of all that a batch holds, as it lies in its file."""
-    found = batch.num_rows
-    for column in batch.columns:
-        for buffer in column.buffers():
-            found = zlib.crc32(b"" if buffer is None else buffer, found)
-    return found
-
-
-def _coded_together(
-    files: Sequence[Path],
-    tables: Sequence[pa.Table],
-    schema: RelationSchema,
-    dictionary: Dictionary,
-) -> tuple[Columns, np.ndarray]:
-    """Rows and signs of several files, one after the other: at once, since coding costs more for
-    each table than for each row of a small one. Raises as `_coded`.
-    """
-    if len(tables) > 1:
-        with suppress(pa.ArrowInvalid, ValueError):
-            return coded_rows(pa.concat_tables(tables), schema, dictionary)
-    each = [_coded(*pair, schema, dictionary) for pair in zip(files, tables, strict=True)]
-    if len(each) == 1:
-        return each[0]
-    columns = [np.concatenate(column) for column in zip(*(rows for rows, _ in each), strict=True)]
-    return columns, np.concatenate([signs for _, signs in each])
-
-
-def _coded(
-    file: Path, table: pa.Table, schema: RelationSchema, dictionary: Dictionary
-) -> tuple[Columns, np.ndarray]:
-    """Rows and signs. Raises DistributedError (E403) where the file says of its columns what nobody
-    wrote; checksums are those of rows.
-    """
-    try:
-        return coded_rows(table, schema, dictionary)
-    except ValueError as reason:
-        if isinstance(reason, LftjError):
-            raise
-        raise damaged(file, str(reason)) from None

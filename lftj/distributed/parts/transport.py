@@ -12,8 +12,9 @@ import numpy as np
 import pyarrow as pa
 
 from lftj import frames
-from lftj.distributed.files.entry import Entry, read_entries, write_entry
+from lftj.distributed.files.entry import Entry
 from lftj.distributed.files.manifest import ROWS
+from lftj.distributed.files.row_files import read_entries, write_entry
 from lftj.distributed.objects.mounts import AnyPath, here
 from lftj.distributed.partitioning.cuts import Cut
 from lftj.distributed.parts.failure import Failure, failure_of

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from lftj.distributed.objects.file_store import store_of
 from lftj.scantree import lock_file
-from lftj.syntax.attention import look_now
+from lftj.syntax import look_now
 
 _FILE = "storing"
 _LONGEST = 30.0  # seconds that closing waits

@@ -11,8 +11,9 @@ from dataclasses import field
 import numpy as np
 
 from lftj.distributed.files.deliveries import Log, read_delivery
-from lftj.distributed.files.entry import Entry, write_entry
+from lftj.distributed.files.entry import Entry
 from lftj.distributed.files.manifest import ROWS
+from lftj.distributed.files.row_files import write_entry
 from lftj.distributed.partitioning.query_plan import QueryPlan
 from lftj.distributed.parts.failure import Failure
 from lftj.distributed.parts.part import PartState, context_of

@@ -13,7 +13,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from lftj.distributed.files.entry import Entry, read_entry, write_entry
+from lftj.distributed.files.entry import Entry
+from lftj.distributed.files.row_files import read_entry, write_entry
 from lftj.distributed.partitioning.cuts import Cut, local_name
 from lftj.distributed.parts.failure import Failure
 from lftj.distributed.parts.task import OnPart

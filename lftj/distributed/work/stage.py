@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from lftj.distributed.files.deliveries import Log, delivery_name, read_delivery
-from lftj.distributed.files.entry import Entry, write_entry
+from lftj.distributed.files.entry import Entry
+from lftj.distributed.files.row_files import write_entry
 from lftj.distributed.partitioning.cuts import Cut
 from lftj.distributed.partitioning.part_plan import Output
 from lftj.distributed.parts.failure import Failure

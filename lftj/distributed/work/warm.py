@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from lftj.distributed.files.deliveries import delivery_name, write_delivery
-from lftj.distributed.files.entry import write_entry
 from lftj.distributed.files.manifest import ROWS
 from lftj.distributed.files.programs import stored_program
+from lftj.distributed.files.row_files import write_entry
 from lftj.distributed.partitioning.part_planner import plan_of
 from lftj.distributed.partitioning.steps import Step
 from lftj.distributed.parts.task import PartTask, Settings

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from lftj.distributed.files.deliveries import Log
-from lftj.distributed.files.entry import files_of, read_entries
+from lftj.distributed.files.entry import files_of
 from lftj.distributed.files.manifest import (
     ROWS,
     Manifest,
@@ -28,6 +28,7 @@ from lftj.distributed.files.manifest import (
     overtaken,
 )
 from lftj.distributed.files.programs import read_program
+from lftj.distributed.files.row_files import read_entries
 from lftj.distributed.objects.mounts import AnyPath, here, unmount
 from lftj.distributed.partitioning.part_plan import Feed, PartPlan
 from lftj.distributed.partitioning.part_planner import plan_of

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 import lftj
 from lftj import frames
-from lftj.distributed.files.entry import Entry, read_entries, read_entry, write_entry
+from lftj.distributed.files.entry import Entry
+from lftj.distributed.files.row_files import read_entries, read_entry, write_entry
 from lftj.distributed.partitioning.cuts import ALL, ONE, Cut, HubCut
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import Delta

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from bench.faults.flipping import flips, mutated
-from lftj.distributed.files.entry import read_entry, write_entry
+from lftj.distributed.files.row_files import read_entry, write_entry
 from lftj.distributed.partitioning.cuts import ONE
 from lftj.errors import DistributedError, LftjError
 from lftj.frames import Columns, read
