@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from bench.partition.overhead import PRELOADED
 from bench.partition.seaweed import BUCKET, seaweed
 from lftj.partition.address import CACHE
 from tests.docs.blocks import ROOT, Block, blocks, run_python
@@ -58,3 +59,8 @@ def test_all_python_of_the_page_runs(
             there.relation("edge", {"x": int})
             assert there.load("edge", [(1,)]) == 1
     big.close()
+
+
+def test_the_settings_of_the_page_are_those_that_clusters_were_measured_with() -> None:
+    (settings,) = (block.text for block in blocks(PAGE) if block.kind == "properties")
+    assert dict(line.split() for line in settings.splitlines()) == PRELOADED
