@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A random program in a workspace, and what the reference derives from it after each commit."""
+
+from __future__ import annotations
+
+from collections import Counter
+from contextlib import ExitStack
+from typing import Any
+
+import lftj
+from lftj.proofs.sums import DependsOnItself
+from lftj.syntax.parser import parse
+from tests.oracle.pair import typed
+from tests.reference import ArithmeticFailure, FunctionConflict, NotStratified, evaluate
+from tests.strategies.cyclic_programs import Life, Rows, Step
+
+REFUSALS = (NotStratified, FunctionConflict, ArithmeticFailure, OverflowError, DependsOnItself)
+"""What the reference refuses with."""
+EXCUSED = frozenset({"E302", "E330"})
+"""Codes of the engine where the reference may have rows: groups that could rest on each other by
+other values, and limits.
+"""
+WORK = 3_000_000
+
+
+class Living:
+    """A life in a workspace. `step` goes to both and compares; `met` counts codes of refusals.
+
+    `limited`: the workspace takes limits of work.
+    """
+
+    def __init__(self, life: Life, workspace: Any, limited: bool = True):
+        self.life, self.workspace, self._limited = life, workspace, limited
+        self.rows: Rows = {each.name: set() for each in life.base}
+        self.live: list[tuple[int, Any]] = []
+        self.gone: list[int] = []
+        self.met: Counter[str] = Counter()
+        self.trail: list[str] = []
+        workspace.add_rules(life.declarations)
+
+    def __str__(self) -> str:
+        rules = "\n".join(self.life.rules[number] for number, _ in self.live)
+        return "\n".join((self.life.declarations, rules, f"rows: {self.rows}", *self.trail))
+
+    def begin(self) -> None:
+        """Rows and rules, in the order that the life has."""
+        if self.life.facts_first:
+            self._load()
+            self._add_rules()
+        else:
+            self._add_rules()
+            self._load()
+        self.check()
+
+    def _load(self) -> None:
+        for name, rows in self.life.start.items():
+            self._commit(Step({name: rows}, {}, None, False))
+
+    def _add_rules(self) -> None:
+        """All rules together, or else one after another without those that are refused."""
+        if not self._added(range(len(self.life.rules))):
+            for number in range(len(self.life.rules)):
+                self._added([number])
+
+    def _added(self, numbers: Any) -> bool:
+        try:
+            with self._limits():
+                text = "\n".join(self.life.rules[number] for number in numbers)
+                handles = self.workspace.add_rules(text)
+        except lftj.LftjError as error:
+            self.met[f"rules {error.code}"] += 1
+            if not isinstance(error, lftj.ProgramErrors):
+                self._refused(error, self.rows, [*(number for number, _ in self.live), *numbers])
+            return False
+        self.live += zip(numbers, handles, strict=True)
+        return True
+
+    def _limits(self) -> Any:
+        return self.workspace.limits(work=WORK) if self._limited else ExitStack()
+
+    def step(self, step: Step) -> None:
+        """Do one step on both, and compare all rows."""
+        self._commit(step)
+        self.check()
+
+    def _commit(self, step: Step) -> None:
+        rows = {
+            name: (held - step.delete.get(name, set())) | step.insert.get(name, set())
+            for name, held in self.rows.items()
+        }
+        live = [each for each in self.live if each[0] != step.out]
+        back = self.gone[:1] if step.back else []
+        self.trail.append(f"{step}")
+        try:
+            with self._limits(), self.workspace.transaction() as transaction:
+                for name in rows:
+                    transaction.delete(name, sorted(step.delete.get(name, ()), key=repr))
+                    transaction.insert(name, sorted(step.insert.get(name, ()), key=repr))
+                for number, handle in self.live:
+                    if number == step.out:
+                        transaction.remove_rule(handle)
+                for number in back:
+                    live.append((number, transaction.add_rule(self.life.rules[number])))
+        except lftj.LftjError as error:
+            self.trail.append(f"refused: {error.code}")
+            self.met[f"commit {error.code}"] += 1
+            self._refused(error, rows, [number for number, _ in live])
+            return
+        self.gone = [number for number in self.gone if number not in back]
+        self.gone += [number for number, _ in self.live if number == step.out]
+        self.rows, self.live = rows, live
+
+    def _refused(self, error: lftj.LftjError, rows: Rows, numbers: list[int]) -> None:
+        """The reference refuses too, or the error is one of those where it need not."""
+        if error.code not in EXCUSED:
+            assert self.derived(rows, numbers) is None, f"only the engine refuses: {error}"
+
+    def derived(self, rows: Rows, numbers: list[int]) -> Rows | None:
+        """What the reference derives; None where it refuses."""
+        rules = "\n".join(self.life.rules[number] for number in numbers)
+        program = parse(f"{self.life.declarations}\n{rules}")
+        try:
+            return evaluate(program, rows, keys=self.life.keys)  # pyright: ignore
+        except REFUSALS as refusal:
+            self.met[f"reference {type(refusal).__name__}"] += 1
+            return None
+
+    def check(self) -> None:
+        """All relations have the rows that the reference derives."""
+        expected = self.derived(self.rows, [number for number, _ in self.live])
+        assert expected is not None, "the reference refuses, the engine has rows"
+        for each in self.life.relations:
+            found = typed(self.workspace[each.name].fetchall())
+            there = typed(expected.get(each.name, set()))
+            assert found == there, f"{each.name}: more {found - there}, missing {there - found}"
+
+    def end(self) -> None:
+        """Nothing is left that is wrong, and whoever begins with the last rows, and with the last
+        rules in another order, has the same.
+        """
+        assert self.workspace.verify() == []
+        with lftj.connect(executor=lftj.ThreadExecutor(threads=1)) as fresh:
+            fresh.add_rules(self.life.declarations)
+            for name, rows in self.rows.items():
+                fresh.load(name, sorted(rows, key=repr))
+            fresh.add_rules("\n".join(self.life.rules[number] for number, _ in self.live[::-1]))
+            for each in self.life.derived:
+                found = typed(fresh[each.name].fetchall())
+                assert found == typed(self.workspace[each.name].fetchall()), each.name

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Random programs with heads of all kinds in cycles, in histories of rows and rules: all relations
+have the rows that the reference derives, after each commit.
+"""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from collections import Counter
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+import lftj
+from tests.depth import enough
+from tests.oracle.living import Living
+from tests.strategies.cyclic_programs import life
+
+
+def settings(number: int) -> dict[str, Any]:
+    """How a workspace of a number is opened."""
+    random = Random(number)
+    return {
+        "executor": lftj.ThreadExecutor(threads=random.choice([1, 1, 2])),
+        "elastic": random.choice([0.2, 0.2, 0, math.inf]),
+        "trace_budget": random.choice([0, 1 << 24, 1 << 24]),
+    }
+
+
+def lived(number: int, size: int = 6, typed: bool = False, reopened: bool = False) -> Counter[str]:
+    """Live a life to its end; what was refused. `reopened`: in files, opened again in its midst."""
+    drawn = life(number, size, typed)
+    with tempfile.TemporaryDirectory() as folder:
+        path = [Path(folder) / "w.lftj"] if reopened else []
+        living = Living(drawn, lftj.connect(*path, **settings(number)))
+        try:
+            living.begin()
+            for place, step in enumerate(drawn.steps):
+                if reopened and place % 3 == 1:
+                    reopen(living, lambda: lftj.connect(*path, **settings(number)))
+                living.step(step)
+            living.end()
+        except Exception as error:
+            raise AssertionError(f"number {number}, {size}, {typed}\n{living}\n{error}") from error
+        finally:
+            living.workspace.close()
+    return living.met
+
+
+def reopen(living: Living, opened: Any) -> None:
+    """Close the workspace and open it again."""
+    living.workspace.close()
+    living.workspace = opened()
+    numbers = [number for number, _ in living.live]
+    living.live = list(zip(numbers, living.workspace.rules, strict=True))
+
+
+@pytest.mark.parametrize("number", range(enough(12, 600)))
+def test_oracle_heads_of_all_kinds_in_cycles(number: int) -> None:
+    lived(number)
