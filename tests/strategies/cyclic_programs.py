@@ -221,7 +221,7 @@ class _Rules:
             body.negation(random.choice(low if random.random() < 0.9 else self._derived))
         elif chance < 0.2:
             body.inner_negation(random.choice(low))
-        if random.random() < 0.3:
+        for _ in range(random.choice([0, 0, 0, 0, 1, 1, 2])):
             body.comparison()
         if random.random() < 0.12:
             body.aggregate(random.choice(low))

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Random programs with heads of all kinds in cycles over parts: all relations have the rows that
+the reference derives, after each commit, whatever happens to workers and files.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+import lftj
+from tests.depth import enough
+from tests.distributed.inline import InlineExecutor
+from tests.oracle.living import Living, reopen
+from tests.reference import NotStratified
+from tests.strategies.cyclic_programs import life
+
+
+def lived_in_parts(number: int, size: int = 6, typed: bool = False) -> Counter[str]:
+    """Live a life to its end over parts; what was refused."""
+    drawn, random = life(number, size, typed), Random(number)
+    elastic = random.choice([0.2, 0.2, 0])
+    with tempfile.TemporaryDirectory() as folder:
+        parts, workers = random.choice([1, 2, 3, 5]), random.choice([1, 2])
+        executor: Any = InlineExecutor(Path(folder), parts, workers)
+        living = Living(drawn, lftj.connect(executor=executor, elastic=elastic), parts=True)
+        try:
+            living.begin()
+            for step in drawn.steps:
+                _between(living, random.choice(["", "", "", "forget", "reopen", "compact", "cut"]))
+                living.step(step)
+            living.end()
+        except NotStratified:
+            living.met["not judged"] += 1
+        except Exception as error:
+            raise AssertionError(f"number {number}, {size}, {typed}\n{living}\n{error}") from error
+        finally:
+            living.workspace.close()
+    return living.met
+
+
+def _between(living: Living, what: str) -> None:
+    """Do something between two steps that changes no row."""
+    backend = living.workspace._backend
+    match what:
+        case "forget":
+            backend.executor.forget()
+        case "compact":
+            living.workspace.compact()
+        case "cut":
+            living.workspace.repartition(backend.executor.partitions % 4 + 1)
+        case "reopen":
+            again = {"executor": backend.executor, "elastic": backend.elastic}
+            reopen(living, lambda: lftj.connect(**again))
+        case _:
+            pass
+
+
+@pytest.mark.parametrize("number", range(enough(6, 300)))
+def test_oracle_heads_of_all_kinds_in_cycles_over_parts(number: int) -> None:
+    lived_in_parts(number, typed=number % 2 == 1)
