@@ -16,7 +16,7 @@ import pytest
 import lftj
 from tests.depth import enough
 from tests.distributed.inline import InlineExecutor
-from tests.oracle.living import Living, reopen
+from tests.oracle.living import Living
 from tests.reference import NotStratified
 from tests.strategies.cyclic_programs import life
 
@@ -28,7 +28,7 @@ def lived_in_parts(number: int, size: int = 6, typed: bool = False) -> Counter[s
     with tempfile.TemporaryDirectory() as folder:
         parts, workers = random.choice([1, 2, 3, 5]), random.choice([1, 2])
         executor: Any = InlineExecutor(Path(folder), parts, workers)
-        living = Living(drawn, lftj.connect(executor=executor, elastic=elastic), parts=True)
+        living = Living(drawn, lambda: lftj.connect(executor=executor, elastic=elastic), True)
         try:
             living.begin()
             for step in drawn.steps:
@@ -40,7 +40,7 @@ def lived_in_parts(number: int, size: int = 6, typed: bool = False) -> Counter[s
         except Exception as error:
             raise AssertionError(f"number {number}, {size}, {typed}\n{living}\n{error}") from error
         finally:
-            living.workspace.close()
+            living.close()
     return living.met
 
 
@@ -55,8 +55,7 @@ def _between(living: Living, what: str) -> None:
         case "cut":
             living.workspace.repartition(backend.executor.partitions % 4 + 1)
         case "reopen":
-            again = {"executor": backend.executor, "elastic": backend.elastic}
-            reopen(living, lambda: lftj.connect(**again))
+            living.reopen()
         case _:
             pass
 

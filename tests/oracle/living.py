@@ -9,10 +9,12 @@ from contextlib import ExitStack
 from typing import Any
 
 import lftj
+from lftj.proofs.kinds import of_users
 from lftj.proofs.sums import DependsOnItself
 from lftj.syntax.parser import parse
 from tests.oracle.pair import typed
 from tests.reference import ArithmeticFailure, FunctionConflict, evaluate
+from tests.strategies.cyclic_bodies import FUNCTIONS
 from tests.strategies.cyclic_programs import Life, Rows, Step
 
 REFUSALS = (FunctionConflict, ArithmeticFailure, OverflowError, DependsOnItself)
@@ -24,20 +26,32 @@ other values, limits, and what workspaces over parts do not do.
 WORK = 3_000_000
 
 
+_OF_USERS = of_users(map(lftj.UserFunction, FUNCTIONS))
+
+
+def _declare(workspace: Any, life: Life) -> None:
+    for function in FUNCTIONS:
+        workspace.function(function)
+    workspace.add_rules(life.declarations)
+
+
 class Living:
-    """A life in a workspace. `step` goes to both and compares; `met` counts codes of refusals.
+    """A life in a workspace that `opened` gives. `step` goes to both and compares; `met` counts
+    codes of refusals.
 
     `parts`: the workspace is over parts, and takes no limits.
     """
 
-    def __init__(self, life: Life, workspace: Any, parts: bool = False):
-        self.life, self.workspace, self._parts = life, workspace, parts
+    def __init__(self, life: Life, opened: Callable[[], Any], parts: bool = False):
+        self.life, self._opened, self._parts = life, opened, parts
+        self._root = self.workspace = opened()
         self.rows: Rows = {each.name: set() for each in life.base}
         self.live: list[tuple[int, Any]] = []
         self.gone: list[int] = []
         self.met: Counter[str] = Counter()
         self.trail: list[str] = []
-        workspace.add_rules(life.declarations)
+        self._branch = ""
+        _declare(self.workspace, life)
 
     def __str__(self) -> str:
         rules = "\n".join(self.life.rules[number] for number, _ in self.live)
@@ -75,6 +89,27 @@ class Living:
 
     def _limits(self) -> Any:
         return ExitStack() if self._parts else self.workspace.limits(work=WORK)
+
+    def reopen(self) -> None:
+        """Close the workspace and open it again, in the same branch."""
+        self._root.close()
+        self._root = self.workspace = self._opened()
+        if self._branch:
+            self.workspace = self._root.branch(self._branch)
+        self._renumber()
+
+    def enter(self, branch: str) -> None:
+        """Go on in a branch that begins here."""
+        self._branch, self.workspace = branch, self.workspace.branch(branch)
+        self._renumber()
+
+    def _renumber(self) -> None:
+        numbers = [number for number, _ in self.live]
+        self.live = list(zip(numbers, self.workspace.rules, strict=True))
+
+    def close(self) -> None:
+        """Close the workspace."""
+        self._root.close()
 
     def step(self, step: Step) -> None:
         """Do one step on both, and compare all rows."""
@@ -120,7 +155,7 @@ class Living:
         rules = "\n".join(self.life.rules[number] for number in numbers)
         program = parse(f"{self.life.declarations}\n{rules}")
         try:
-            return evaluate(program, rows, keys=self.life.keys)  # pyright: ignore
+            return evaluate(program, rows, keys=self.life.keys, functions=_OF_USERS)
         except REFUSALS as refusal:
             self.met[f"reference {type(refusal).__name__}"] += 1
             return None
@@ -140,18 +175,10 @@ class Living:
         """
         assert self.workspace.verify() == []
         with lftj.connect(executor=lftj.ThreadExecutor(threads=1)) as fresh:
-            fresh.add_rules(self.life.declarations)
+            _declare(fresh, self.life)
             for name, rows in self.rows.items():
                 fresh.load(name, sorted(rows, key=repr))
             fresh.add_rules("\n".join(self.life.rules[number] for number, _ in self.live[::-1]))
             for each in self.life.derived:
                 found = typed(fresh[each.name].fetchall())
                 assert found == typed(self.workspace[each.name].fetchall()), each.name
-
-
-def reopen(living: Living, opened: Callable[[], Any]) -> None:
-    """Close the workspace and open it again."""
-    living.workspace.close()
-    living.workspace = opened()
-    numbers = [number for number, _ in living.live]
-    living.live = list(zip(numbers, living.workspace.rules, strict=True))

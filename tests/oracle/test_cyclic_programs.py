@@ -16,7 +16,7 @@ import pytest
 
 import lftj
 from tests.depth import enough
-from tests.oracle.living import Living, reopen
+from tests.oracle.living import Living
 from tests.reference import NotStratified
 from tests.strategies.cyclic_programs import life
 
@@ -32,16 +32,18 @@ def settings(number: int) -> dict[str, Any]:
 
 
 def lived(number: int, size: int = 6, typed: bool = False, reopened: bool = False) -> Counter[str]:
-    """Live a life to its end; what was refused. `reopened`: in files, opened again in its midst."""
+    """Live a life to its end; what was refused. `reopened`: in files, in branches, opened again."""
     drawn = life(number, size, typed)
     with tempfile.TemporaryDirectory() as folder:
         path = [Path(folder) / "w.lftj"] if reopened else []
-        living = Living(drawn, lftj.connect(*path, **settings(number)))
+        living = Living(drawn, lambda: lftj.connect(*path, **settings(number)))
         try:
             living.begin()
             for place, step in enumerate(drawn.steps):
                 if reopened and place % 3 == 1:
-                    reopen(living, lambda: lftj.connect(*path, **settings(number)))
+                    living.reopen()
+                if reopened and place % 4 == 2:
+                    living.enter(f"b{place}")
                 living.step(step)
             living.end()
         except NotStratified:
@@ -49,7 +51,7 @@ def lived(number: int, size: int = 6, typed: bool = False, reopened: bool = Fals
         except Exception as error:
             raise AssertionError(f"number {number}, {size}, {typed}\n{living}\n{error}") from error
         finally:
-            living.workspace.close()
+            living.close()
     return living.met
 
 

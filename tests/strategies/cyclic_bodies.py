@@ -32,20 +32,55 @@ TYPES: Mapping[str, str] = {
     **dict.fromkeys(_OPTIONAL, "int?"),
 }
 """The type that the name of a variable tells."""
-_ORDERED = ("<", "<=", "!=", ">", ">=", "=")
+FORMS: Mapping[str, Sequence[tuple[str, str]]] = {
+    "int": (
+        *(("i", form) for form in ("{0} + 1", "{0} * 2", "{0} - 1", "{0} % 3", "{0} + {1}")),
+        *(("i", form) for form in ("{0} - {1}", "abs({0} - {1})", "{0} band 3", "max({0}, {1})")),
+        *(("i", form) for form in ("if({0} < {1}, {0}, 2)", "squared({0})", "halved({0})")),
+    ),
+    "str": (("s3", "cat({0}, {1})"), ("s3", "substr({0}, 0, 1)"), ("i", "strlen({0})")),
+    "float": (("f2", "{0} + {1}"), ("f2", "floor({0})"), ("f2", "-{0}")),
+    "date": (("d3", "{0} + 1"), ("i", "{0} - {1}"), ("i", "month({0})")),
+    COST: (("p2", "{0} + {1}"), ("i", "to_number({0})")),
+}
+"""What is computed of two values of a type, and the variable of the result."""
+BOUNDS: Mapping[str, str] = {
+    "str": "strlen({0}) < 3",
+    "float": "{0} < 4.5, {0} > -4.5",
+    "date": '{0} < date("2013-02-05")',
+    COST: '{0} < decimal("6.00")',
+}
+"""What keeps results of types other than int few."""
+_ORDERED = ("<", "<=", "!=", "!=", ">", ">=", "=")
+
+
+def squared(number: int) -> int:
+    """A square, of few values."""
+    return (number * number + 1) % 7
+
+
+def halved(number: int) -> int | None:
+    """A half, of even numbers."""
+    return None if number % 2 else number // 2
+
+
+FUNCTIONS = (squared, halved)
+"""Functions of the user's that bodies call."""
 
 
 @dataclass(frozen=True)
 class Relation:
     """A relation: its columns, the kind of its heads, and what stands behind its columns.
 
-    `kind`: base, set, choice, keyed, min, max, sum, count or aggregate.
+    `kind`: base, set, choice, keyed, min, max, sum, count or aggregate, of which there are so many
+    `aggregates` in a head.
     """
 
     name: str
     types: tuple[str, ...]
     kind: str = "base"
     more: str = ""
+    aggregates: int = 1
 
     def __str__(self) -> str:
         columns = ", ".join(f"c{place}: {type_}" for place, type_ in enumerate(self.types))
@@ -101,15 +136,21 @@ class Body:
         self._binds(each for each in arguments if each in TYPES)
 
     def _arguments(self, relation: Relation, fresh: float) -> list[str]:
-        return [self._argument(type_, fresh) for type_ in relation.types]
+        """Arguments, of which now and then two are the same."""
+        found: list[str] = []
+        for type_ in relation.types:
+            used = found if self._random.random() < 0.85 else []
+            found.append(self._argument(type_, fresh, used))
+        return found
 
-    def _argument(self, type_: str, fresh: float) -> str:
+    def _argument(self, type_: str, fresh: float, used: Sequence[str]) -> str:
         chance, known = self._random.random(), self.of(type_)
-        if chance < 0.06:
+        if chance < 0.04:
             return literal(self._random, type_, self._size)
         if chance < 0.14:
             return "_"
-        return self._random.choice(known if known and chance > fresh else NAMES[type_])
+        names = known if known and chance > fresh else NAMES[type_]
+        return self._random.choice([each for each in names if each not in used] or ["_"])
 
     def _tested(self, relation: Relation, others: Sequence[str], known: float = 0.8) -> list[str]:
         """Arguments for an inner atom: bound variables, or these others where they may stand."""
@@ -148,27 +189,31 @@ class Body:
         """Of two bound variables, or of one and a value."""
         if names := [name for name in self.bound if not TYPES[name].endswith("?")]:
             name = self._random.choice(names)
-            other = self._random.choice(
-                [*self.of(TYPES[name]), literal(self._random, TYPES[name], self._size)]
-            )
-            self.literals.append(f"{name} {self._random.choice(_ORDERED)} {other}")
+            others = [each for each in self.of(TYPES[name]) if each != name]
+            others.append(literal(self._random, TYPES[name], self._size))
+            operators = ("=", "!=") if TYPES[name] == "bool" else _ORDERED
+            other = self._random.choice(others)
+            self.literals.append(f"{name} {self._random.choice(operators)} {other}")
 
     def aggregate(self, relation: Relation) -> None:
         """`n = sum q : { r(x, q), q < y }`, now and then compared with a value."""
         random = self._random
         arguments = self._tested(relation, ["q", "u", "_"], 0.4)
-        call = random.choice(["count", "sum", "min", "max"])
+        call = random.choice([*["count"] * 3, "sum", "min", "max", "first", "last"])
+        inner = [each for each in arguments if each in ("q", "u")]
         if "q" not in arguments and call != "count":
             return
         test = ""
         if "q" in arguments and self.of("int") and random.random() < 0.5:
             test = f", q {random.choice(['<', '>', '<=', '!='])} {self.a('int')}"
         of = "" if call == "count" else " q"
+        if call in ("first", "last"):
+            of = f"(q, {random.choice(inner)})"
         self.literals.append(
             f"n = {call}{of} : {{ {relation.name}({', '.join(arguments)}){test} }}"
         )
-        if random.random() < 0.5:
-            self.literals.append(f"n {random.choice(['<', '>', '='])} {random.randrange(4)}")
+        if random.random() < 0.6:
+            self.literals.append(f"n {random.choice(['<', '>', '=', '='])} {random.randrange(4)}")
         self._binds(["n"])
 
     def left_join(self, relation: Relation) -> None:
@@ -197,12 +242,17 @@ class Body:
             self.literals.append(f"choice(({one}), ({other}))")
 
     def computed(self) -> None:
-        """`i = x + 1` within bounds."""
-        if names := self.of("int"):
-            form = self._random.choice(["+ 1", "* 2", "- 1", "% 3", f"+ {self.a('int')}"])
-            self.literals.append(f"i = {self._random.choice(names)} {form}")
-            self.literals.append(f"i < {self._size}, i >= 0")
-            self._binds("i")
+        """`i = x + 1`, or a value of another type, within bounds."""
+        type_ = self._random.choice(
+            sorted({TYPES[name] for name in self.bound} & FORMS.keys()) or [""]
+        )
+        if type_:
+            result, form = self._random.choice(FORMS[type_])
+            made = form.format(self.a(type_), self.a(type_))
+            self.literals.append(f"{result} = {made}")
+            bound = f"{result} < {self._size}, {result} >= 0"
+            self.literals.append(BOUNDS.get(TYPES[result], bound).format(result))
+            self._binds([result])
 
     def of_null(self) -> None:
         """What asks whether a value is missing, or stands for it."""

@@ -106,7 +106,8 @@ def _derived(random: Random, name: str, others: Sequence[str]) -> Relation:
             type_ = type_ if added == "sum" else "int"
             return Relation(name, (*types, type_), added)
         case "aggregate":
-            return Relation(name, (*types, some(others)), kind)
+            made = tuple(some(others) for _ in range(random.choice([1, 1, 1, 2])))
+            return Relation(name, (*types, *made), kind, aggregates=len(made))
         case _:
             if width > 1 and random.random() < 0.1:
                 types = (*types[:-1], "int?")
@@ -130,7 +131,8 @@ class _Heads:
             "aggregate": self._aggregate,
         }
         if relation.kind in forms:
-            terms[-1] = forms[relation.kind](relation.types[-1], body)
+            for place in range(1, relation.aggregates + 1):
+                terms[-place] = forms[relation.kind](relation.types[-place], body)
         return f"{relation.name}({', '.join(terms)})"
 
     def _offered(self, type_: str, body: Body) -> tuple[str, str]:
@@ -189,26 +191,37 @@ class _Rules:
         self._base, self._derived = list(base), list(derived)
         self._heads = _Heads(random, size)
 
-    def rule(self, level: int) -> str:
-        """A rule of the relation of a level."""
-        body = self._body(level)
+    def rules(self, level: int) -> list[str]:
+        """Rules of the relation of a level; the first one mostly begins its cycle."""
+        single = self._derived[level].kind == "aggregate"
+        count = 1 if single else self._random.choice([1, 2, 2, 3])
+        below = [self._random.random() < 0.9, *[False] * count]
+        return [self._rule(level, below[number]) for number in range(count)]
+
+    def _rule(self, level: int, below: bool) -> str:
+        body = self._body(level, below)
         head = self._heads.head(self._derived[level], body)
         return f"{head} :- {body}."
 
-    def _body(self, level: int) -> Body:
+    def _body(self, level: int, below: bool) -> Body:
+        """A body; `below`: it reads nothing of its level and above."""
         random, body = self._random, Body(self._random, self._size)
         near = self._derived[: level + 2] if random.random() < 0.75 else self._derived
-        pool = [*self._base * 2, *near * 2]
-        if random.random() < 0.5:
+        if below:
+            near = self._derived[:level]
+        pool = [*self._base * (1 if level else 2), *near * 2]
+        if random.random() < 0.5 and not below:
             pool += [self._derived[level]] * 6
+        fresh = random.choice([0.3, 0.5, 0.5, 0.9])
         for _ in range(random.choice([1, 1, 2, 2, 2, 3, 4])):
-            body.atom(random.choice(pool))
+            body.atom(random.choice(pool), fresh)
         if not body.bound:
             body.atom(NUMBERS[2], fresh=1.0)
         if not body.bound:
             body.literals.append("s(a)")
             body.bound.append("a")
-        self._tests(body, level, near)
+        if not below or random.random() < 0.5:
+            self._tests(body, level, near)
         if random.random() < 0.3:
             body.mixed()
         return body
@@ -223,7 +236,7 @@ class _Rules:
             body.inner_negation(random.choice(low))
         for _ in range(random.choice([0, 0, 0, 0, 1, 1, 2])):
             body.comparison()
-        if random.random() < 0.12:
+        if random.random() < 0.15:
             body.aggregate(random.choice(low))
         if random.random() < 0.08:
             body.left_join(random.choice(low))
@@ -232,7 +245,7 @@ class _Rules:
             body.disjunction(random.choice(both), random.choice(both))
         if random.random() < 0.06 and chance > 0.2:
             body.choice()
-        if random.random() < 0.12:
+        if random.random() < 0.15:
             body.computed()
         if random.random() < 0.5:
             body.of_null()
@@ -257,7 +270,7 @@ def _ordered(rows: set[Row]) -> list[Row]:
 
 
 def _start(random: Random, base: Sequence[Relation], size: int) -> Rows:
-    counts = (0, 2, 5, 9, 14) if size < 8 else (0, 5, 20, 40, 60)
+    counts = (0, 2, 5, 9, 9, 14, 14, 20, 20) if size < 8 else (0, 5, 20, 40, 40, 60)
     found = {}
     for each in base:
         rows = {_row(random, each, size) for _ in range(random.choice(counts))}
@@ -306,9 +319,7 @@ def life(number: int, size: int = 6, typed: bool = False) -> Life:
     count = random.choice([1, 2, 2, 3, 3, 4, 5])
     derived = tuple(_derived(random, f"p{place}", others) for place in range(count))
     drawn = _Rules(random, size, base, derived)
-    rules = [
-        drawn.rule(level) for level in range(count) for _ in range(random.choice([1, 1, 2, 2, 3]))
-    ]
+    rules = [rule for level in range(count) for rule in drawn.rules(level)]
     start = _start(random, base, size)
     steps = _steps(random, base, len(rules), start, size)
     return Life(base, derived, tuple(rules), start, steps, random.random() < 0.5)
