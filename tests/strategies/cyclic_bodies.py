@@ -135,6 +135,10 @@ class Body:
         self.literals.append(f"{relation.name}({', '.join(arguments)})")
         self._binds(each for each in arguments if each in TYPES)
 
+    def loose(self, relation: Relation) -> None:
+        """`r(_, _)`, which no variable links to the rest."""
+        self.literals.append(f"{relation.name}({', '.join('_' for _ in relation.types)})")
+
     def _arguments(self, relation: Relation, fresh: float) -> list[str]:
         """Arguments, of which now and then two are the same."""
         found: list[str] = []
@@ -213,7 +217,9 @@ class Body:
             f"n = {call}{of} : {{ {relation.name}({', '.join(arguments)}){test} }}"
         )
         if random.random() < 0.6:
-            self.literals.append(f"n {random.choice(['<', '>', '=', '='])} {random.randrange(4)}")
+            self.literals.append(
+                f"n {random.choice(['<', '>', '=', '='])} {random.choice([0, 1, 1, 2, 3])}"
+            )
         self._binds(["n"])
 
     def left_join(self, relation: Relation) -> None:

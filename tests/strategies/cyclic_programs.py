@@ -238,6 +238,8 @@ class _Rules:
             body.comparison()
         if random.random() < 0.15:
             body.aggregate(random.choice(low))
+        if random.random() < 0.1:
+            body.loose(random.choice(low))
         if random.random() < 0.08:
             body.left_join(random.choice(low))
         if random.random() < 0.08:
