@@ -27,12 +27,13 @@ def lived_in_parts(number: int, size: int = 6, typed: bool = False) -> Counter[s
     elastic = random.choice([0.2, 0.2, 0])
     with tempfile.TemporaryDirectory() as folder:
         parts, workers = random.choice([1, 2, 3, 5]), random.choice([1, 2])
-        executor: Any = InlineExecutor(Path(folder), parts, workers)
-        living = Living(drawn, lambda: lftj.connect(executor=executor, elastic=elastic), True)
+        seats: list[Any] = [InlineExecutor(Path(folder), parts, workers)]
+        living = Living(drawn, lambda: lftj.connect(executor=seats[-1], elastic=elastic), True)
         try:
             living.begin()
             for step in drawn.steps:
                 _between(living, random.choice(["", "", "", "forget", "reopen", "compact", "cut"]))
+                seats.append(living.workspace._backend.executor)
                 living.step(step)
             living.end()
         except NotStratified:

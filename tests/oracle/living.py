@@ -29,8 +29,8 @@ WORK = 3_000_000
 _OF_USERS = of_users(map(lftj.UserFunction, FUNCTIONS))
 
 
-def _declare(workspace: Any, life: Life) -> None:
-    for function in FUNCTIONS:
+def _declare(workspace: Any, life: Life, parts: bool = False) -> None:
+    for function in () if parts else FUNCTIONS:
         workspace.function(function)
     workspace.add_rules(life.declarations)
 
@@ -39,7 +39,7 @@ class Living:
     """A life in a workspace that `opened` gives. `step` goes to both and compares; `met` counts
     codes of refusals.
 
-    `parts`: the workspace is over parts, and takes no limits.
+    `parts`: the workspace is over parts, and takes no limits and functions.
     """
 
     def __init__(self, life: Life, opened: Callable[[], Any], parts: bool = False):
@@ -51,7 +51,7 @@ class Living:
         self.met: Counter[str] = Counter()
         self.trail: list[str] = []
         self._branch = ""
-        _declare(self.workspace, life)
+        _declare(self.workspace, life, parts)
 
     def __str__(self) -> str:
         rules = "\n".join(self.life.rules[number] for number, _ in self.live)

@@ -202,7 +202,7 @@ class Body:
     def aggregate(self, relation: Relation) -> None:
         """`n = sum q : { r(x, q), q < y }`, now and then compared with a value."""
         random = self._random
-        arguments = self._tested(relation, ["q", "u", "_"], 0.4)
+        arguments = self._tested(relation, ["q", "u", "_"], 0.5)
         call = random.choice([*["count"] * 3, "sum", "min", "max", "first", "last"])
         inner = [each for each in arguments if each in ("q", "u")]
         if "q" not in arguments and call != "count":

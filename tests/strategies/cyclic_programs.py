@@ -236,9 +236,9 @@ class _Rules:
             body.inner_negation(random.choice(low))
         for _ in range(random.choice([0, 0, 0, 0, 1, 1, 2])):
             body.comparison()
-        if random.random() < 0.15:
+        if random.random() < 0.25:
             body.aggregate(random.choice(low))
-        if random.random() < 0.1:
+        if random.random() < 0.15:
             body.loose(random.choice(low))
         if random.random() < 0.08:
             body.left_join(random.choice(low))
