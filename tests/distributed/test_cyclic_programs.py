@@ -61,6 +61,6 @@ def _between(living: Living, what: str) -> None:
             pass
 
 
-@pytest.mark.parametrize("number", range(enough(6, 300)))
+@pytest.mark.parametrize("number", range(enough(3, 300)))
 def test_oracle_heads_of_all_kinds_in_cycles_over_parts(number: int) -> None:
     lived_in_parts(number, typed=number % 2 == 1)

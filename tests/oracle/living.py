@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from contextlib import ExitStack
+from functools import lru_cache
 from typing import Any
 
 import lftj
@@ -26,6 +27,7 @@ other values, limits, and what workspaces over parts do not do.
 WORK = 3_000_000
 
 
+_parsed = lru_cache(maxsize=4)(parse)
 _OF_USERS = of_users(map(lftj.UserFunction, FUNCTIONS))
 
 
@@ -153,9 +155,13 @@ class Living:
         whose cycle goes through what never holds: the engine leaves that out before it looks.
         """
         rules = "\n".join(self.life.rules[number] for number in numbers)
-        program = parse(f"{self.life.declarations}\n{rules}")
         try:
-            return evaluate(program, rows, keys=self.life.keys, functions=_OF_USERS)
+            return evaluate(
+                _parsed(f"{self.life.declarations}\n{rules}"),
+                rows,
+                keys=self.life.keys,
+                functions=_OF_USERS,
+            )
         except REFUSALS as refusal:
             self.met[f"reference {type(refusal).__name__}"] += 1
             return None

@@ -55,6 +55,16 @@ def lived(number: int, size: int = 6, typed: bool = False, reopened: bool = Fals
     return living.met
 
 
-@pytest.mark.parametrize("number", range(enough(12, 600)))
+@pytest.mark.parametrize("number", range(enough(8, 600)))
 def test_oracle_heads_of_all_kinds_in_cycles(number: int) -> None:
     lived(number)
+
+
+@pytest.mark.parametrize("number", range(1000, enough(1004, 1400)))
+def test_oracle_columns_of_all_types_in_files_and_branches(number: int) -> None:
+    lived(number, typed=True, reopened=True)
+
+
+@pytest.mark.parametrize("number", range(2000, enough(2001, 2200)))
+def test_oracle_more_rows_in_cycles(number: int) -> None:
+    lived(number, size=14, typed=number % 2 == 1)
