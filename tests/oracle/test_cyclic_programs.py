@@ -6,7 +6,6 @@ have the rows that the reference derives, after each commit.
 from __future__ import annotations
 
 import math
-import tempfile
 from collections import Counter
 from pathlib import Path
 from random import Random
@@ -31,27 +30,28 @@ def settings(number: int) -> dict[str, Any]:
     }
 
 
-def lived(number: int, size: int = 6, typed: bool = False, reopened: bool = False) -> Counter[str]:
-    """Live a life to its end; what was refused. `reopened`: in files, in branches, opened again."""
+def lived(
+    number: int, size: int = 6, typed: bool = False, folder: Path | None = None
+) -> Counter[str]:
+    """Live a life to its end; what was refused. `folder`: in files, in branches, opened again."""
     drawn = life(number, size, typed)
-    with tempfile.TemporaryDirectory() as folder:
-        path = [Path(folder) / "w.lftj"] if reopened else []
-        living = Living(drawn, lambda: lftj.connect(*path, **settings(number)))
-        try:
-            living.begin()
-            for place, step in enumerate(drawn.steps):
-                if reopened and place % 3 == 1:
-                    living.reopen()
-                if reopened and place % 4 == 2:
-                    living.enter(f"b{place}")
-                living.step(step)
-            living.end()
-        except NotStratified:
-            living.met["not judged"] += 1
-        except Exception as error:
-            raise AssertionError(f"number {number}, {size}, {typed}\n{living}\n{error}") from error
-        finally:
-            living.close()
+    path = [] if folder is None else [folder / "w.lftj"]
+    living = Living(drawn, lambda: lftj.connect(*path, **settings(number)))
+    try:
+        living.begin()
+        for place, step in enumerate(drawn.steps):
+            if folder is not None and place % 3 == 1:
+                living.reopen()
+            if folder is not None and place % 4 == 2:
+                living.enter(f"b{place}")
+            living.step(step)
+        living.end()
+    except NotStratified:
+        living.met["not judged"] += 1
+    except Exception as error:
+        raise AssertionError(f"number {number}, {size}, {typed}\n{living}\n{error}") from error
+    finally:
+        living.close()
     return living.met
 
 
@@ -61,8 +61,8 @@ def test_oracle_heads_of_all_kinds_in_cycles(number: int) -> None:
 
 
 @pytest.mark.parametrize("number", range(1000, enough(1004, 1400)))
-def test_oracle_columns_of_all_types_in_files_and_branches(number: int) -> None:
-    lived(number, typed=True, reopened=True)
+def test_oracle_columns_of_all_types_in_files_and_branches(tmp_path: Path, number: int) -> None:
+    lived(number, typed=True, folder=tmp_path)
 
 
 @pytest.mark.parametrize("number", range(2000, enough(2001, 2200)))
