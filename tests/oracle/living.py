@@ -13,6 +13,7 @@ import lftj
 from lftj.proofs.kinds import of_users
 from lftj.proofs.sums import DependsOnItself
 from lftj.syntax.parser import parse
+from tests.oracle.model import difference
 from tests.oracle.pair import typed
 from tests.reference import ArithmeticFailure, FunctionConflict, evaluate
 from tests.strategies.cyclic_bodies import FUNCTIONS
@@ -52,7 +53,7 @@ class Living:
         self.gone: list[int] = []
         self.met: Counter[str] = Counter()
         self.trail: list[str] = []
-        self._branch = ""
+        self._branch, self.known = "", Rows()
         _declare(self.workspace, life, parts)
 
     def __str__(self) -> str:
@@ -116,11 +117,18 @@ class Living:
         self._root.close()
 
     def step(self, step: Step) -> None:
-        """Do one step on both, and compare all rows."""
-        self._commit(step)
+        """Do one step on both, and compare all rows and what the commit reports."""
+        before = self.known
+        transaction = self._commit(step)
         self.check()
+        for each in self.life.relations if transaction else ():
+            rows = transaction.changes(each.name).fetchall()
+            reported = typed((*row[:-2], row[-2]) for row in rows)
+            changed = difference(before[each.name], self.known[each.name])
+            assert reported == typed((*row, sign) for row, sign in changed), f"change: {each.name}"
 
-    def _commit(self, step: Step) -> None:
+    def _commit(self, step: Step) -> Any:
+        """The transaction, unless it was refused."""
         rows = {
             name: (held - step.delete.get(name, set())) | step.insert.get(name, set())
             for name, held in self.rows.items()
@@ -142,10 +150,11 @@ class Living:
             self.trail.append(f"refused: {error.code}")
             self.met[f"commit {error.code}"] += 1
             self._refused(error, rows, [number for number, _ in live])
-            return
+            return None
         self.gone = [number for number in self.gone if number not in back]
         self.gone += [number for number, _ in self.live if number == step.out]
         self.rows, self.live = rows, live
+        return transaction
 
     def _refused(self, error: lftj.LftjError, rows: Rows, numbers: list[int]) -> None:
         """The reference refuses too, or the error is one of those where it need not."""
@@ -172,9 +181,10 @@ class Living:
         """All relations have the rows that the reference derives."""
         expected = self.derived(self.rows, [number for number, _ in self.live])
         assert expected is not None, "the reference refuses, the engine has rows"
+        self.known = expected
         for each in self.life.relations:
             found = typed(self.workspace[each.name].fetchall())
-            there = typed(expected.get(each.name, set()))
+            there = typed(expected[each.name])
             assert found == there, f"{each.name}: more {found - there}, missing {there - found}"
 
     def end(self) -> None:
