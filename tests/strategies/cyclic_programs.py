@@ -15,6 +15,10 @@ from tests.strategies.cyclic_bodies import TYPES, Body, Relation
 from tests.strategies.schemas import COST, DOMAINS, Row
 
 Rows = dict[str, set[Row]]
+MANY = 8
+"""Ints from which on relations have more rows, and bodies fewer of all their pairs: the reference
+looks at each.
+"""
 
 NUMBERS = (
     Relation("e", ("int", "int")),
@@ -213,6 +217,8 @@ class _Rules:
         if random.random() < 0.5 and not below:
             pool += [self._derived[level]] * 6
         fresh = random.choice([0.3, 0.5, 0.5, 0.9])
+        if self._size >= MANY:
+            fresh = min(fresh, 0.3)
         for _ in range(random.choice([1, 1, 2, 2, 2, 3, 4])):
             body.atom(random.choice(pool), fresh)
         if not body.bound:
@@ -238,7 +244,7 @@ class _Rules:
             body.comparison()
         if random.random() < 0.25:
             body.aggregate(random.choice(low))
-        if random.random() < 0.15:
+        if self._size < MANY and random.random() < 0.15:
             body.loose(random.choice(low))
         if random.random() < 0.08:
             body.left_join(random.choice(low))
@@ -272,7 +278,7 @@ def _ordered(rows: set[Row]) -> list[Row]:
 
 
 def _start(random: Random, base: Sequence[Relation], size: int) -> Rows:
-    counts = (0, 2, 5, 9, 9, 14, 14, 20, 20) if size < 8 else (0, 5, 20, 40, 40, 60)
+    counts = (0, 2, 5, 9, 9, 14, 14, 20, 20) if size < MANY else (0, 5, 12, 20, 30)
     found = {}
     for each in base:
         rows = {_row(random, each, size) for _ in range(random.choice(counts))}
