@@ -19,6 +19,8 @@ from tests.oracle.living import Living
 from tests.reference import NotStratified
 from tests.strategies.cyclic_programs import life
 
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of odd aggregates
+
 
 def lived_in_parts(
     folder: Path, number: int, size: int = 6, typed: bool = False, most: int = 14
