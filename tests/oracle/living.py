@@ -20,7 +20,7 @@ from tests.strategies.cyclic_bodies import FUNCTIONS
 from tests.strategies.cyclic_programs import Life, Rows, Step
 
 REFUSALS = (FunctionConflict, ArithmeticFailure, OverflowError, DependsOnItself)
-"""What the reference refuses with."""
+"""Errors with which the reference refuses."""
 EXCUSED = frozenset({"E302", "E330"})
 """Codes of the engine where the reference may have rows: groups that could rest on each other by
 other values, and limits.
@@ -162,8 +162,9 @@ class Living:
             assert self.derived(rows, numbers) is None, f"only the engine refuses: {error}"
 
     def derived(self, rows: Rows, numbers: list[int]) -> Rows | None:
-        """What the reference derives; None where it refuses. Raises NotStratified for a program
-        whose cycle goes through what never holds: the engine leaves that out before it looks.
+        """Rows that the reference derives; None where it refuses. Raises NotStratified for a
+        program whose cycle goes through what never holds: the engine leaves that out before it
+        looks.
         """
         rules = "\n".join(self.life.rules[number] for number in numbers)
         try:

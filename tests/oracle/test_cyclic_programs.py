@@ -28,7 +28,7 @@ to an atom that no variable links to it.
 
 
 def settings(number: int) -> dict[str, Any]:
-    """How a workspace of a number is opened."""
+    """The options by which a workspace of a number is opened."""
     random = Random(number)
     return {
         "executor": lftj.ThreadExecutor(threads=random.choice([1, 1, 2])),

@@ -43,14 +43,14 @@ FORMS: Mapping[str, Sequence[tuple[str, str]]] = {
     "date": (("d3", "{0} + 1"), ("i", "{0} - {1}"), ("i", "month({0})")),
     COST: (("p2", "{0} + {1}"), ("i", "to_number({0})")),
 }
-"""What is computed of two values of a type, and the variable of the result."""
+"""Expressions that are computed of two values of a type, and the variable of the result."""
 BOUNDS: Mapping[str, str] = {
     "str": "strlen({0}) < 3",
     "float": "{0} < 4.5, {0} > -4.5",
     "date": '{0} < date("2013-02-05")',
     COST: '{0} < decimal("6.00")',
 }
-"""What keeps results of types other than int few."""
+"""Conditions that keep results of types other than int few."""
 _ORDERED = ("<", "<=", "!=", "!=", ">", ">=", "=")
 
 
@@ -261,7 +261,7 @@ class Body:
             self._binds([result])
 
     def of_null(self) -> None:
-        """What asks whether a value is missing, or stands for it."""
+        """Conditions that ask whether a value is missing, or stands for it."""
         if names := self.of("int?"):
             name = self._random.choice(names)
             forms = ("is_null({})", "!is_null({})", "{} > 0", "h = coalesce({}, 2)")

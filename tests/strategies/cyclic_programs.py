@@ -233,7 +233,7 @@ class _Rules:
         return body
 
     def _tests(self, body: Body, level: int, near: Sequence[Relation]) -> None:
-        """What a body has besides atoms."""
+        """Literals that a body has besides atoms."""
         random, low = self._random, [*self._derived[:level], *self._base]
         chance = random.random()
         if chance < 0.15:
