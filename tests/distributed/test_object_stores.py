@@ -10,6 +10,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -417,15 +418,21 @@ def begun_small(workspace: lftj.Workspace) -> lftj.Workspace:
     return workspace
 
 
+@pytest.mark.parametrize("room", [True, False])
 def test_what_a_machine_fetched_long_ago_leaves_its_cache(
-    server: dict[str, str], machine: Any, monkeypatch: pytest.MonkeyPatch
+    server: dict[str, str], machine: Any, monkeypatch: pytest.MonkeyPatch, *, room: bool
 ) -> None:
+    """Sooner where the disk has little room left."""
     from lftj.distributed.stored import stored_files
 
+    if not room:
+        usage = SimpleNamespace(free=0)
+        monkeypatch.setattr(stored_files.shutil, "disk_usage", lambda path: usage)
+    age = "_CACHED" if room else "_CACHED_WITHOUT_ROOM"
     single, address = begun(lftj.connect()), machine(server)
     with begun(opened(address)) as workspace:
         for number, (came, gone) in enumerate(history(9, 4)):
-            monkeypatch.setattr(stored_files, "_CACHED", (3600.0, -1.0)[number % 2])
+            monkeypatch.setattr(stored_files, age, (3600.0, -1.0)[number % 2])
             sweep_shared(address.folder)
             left = [*address.folder.glob("rows/*"), *address.folder.glob("state/*.json")]
             assert bool(left) == (number % 2 == 0)

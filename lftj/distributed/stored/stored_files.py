@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import time
 from collections.abc import Iterable, Set
 from contextlib import suppress
@@ -28,6 +29,8 @@ _SHARED = ("whole", "strings")
 """Owners of files that are of no one part."""
 _CACHED = 3600.0
 """Seconds after which files of rows, and records, leave the cache of a machine."""
+_CACHED_WITHOUT_ROOM = 60.0
+"""The same where these take more room than the disk has left."""
 _PATIENCE = 5.0
 """Seconds that a compaction waits for workers that are storing."""
 
@@ -138,16 +141,23 @@ def sweep_shared(path: Path) -> None:
 
 
 def empty_cache(path: Path) -> None:
-    """Remove files of rows, and records, from the cache of this machine that were fetched long ago:
-    who wants one again fetches it. Nothing where all see the folder.
+    """Remove files of rows, and records, from the cache of this machine that were fetched long ago,
+    or a minute ago where they take more room than the disk has left: who wants one again fetches
+    it. Nothing where all see the folder.
     """
     if store_of(path).shared:
         return
-    latest = time.time() - _CACHED
+    found: list[tuple[Path, os.stat_result]] = []
     for file in (*(path / ROWS).glob("*"), *(path / STATE).glob(f"*{_RECORD}")):
         with suppress(FileNotFoundError):
-            if file.stat().st_mtime <= latest:
-                file.unlink()
+            found.append((file, file.stat()))
+    if not found:
+        return
+    ample = sum([at.st_size for _, at in found]) <= shutil.disk_usage(path).free
+    latest = time.time() - (_CACHED if ample else _CACHED_WITHOUT_ROOM)
+    for file, at in found:
+        if at.st_mtime <= latest:
+            file.unlink(missing_ok=True)
 
 
 def state_files(path: Path) -> set[str]:
