@@ -252,8 +252,9 @@ class Commit:
         """Samples of the relations that this commit loads, which had no rows before."""
         tuning = self.present.settings.tuning
         for name, schema in self.plan.program.catalog.relations.items():
-            entries = self.new[0].get(base_name(name), ())
-            if entries and not self.before.counts.get(base_name(name)):
+            stored = base_name(name)
+            entries = self.new[0].get(stored, ())
+            if entries and not self.before.counts.get(stored):
                 rows = sum(entry.rows for entry in entries)
                 sample = sample_of(schema, rows, self.executor.partitions, tuning.hub_rows)
                 if sample is not None:

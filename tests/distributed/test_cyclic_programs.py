@@ -16,7 +16,6 @@ import lftj
 from tests.depth import enough
 from tests.distributed.inline import InlineExecutor
 from tests.oracle.living import Living
-from tests.reference import NotStratified
 from tests.strategies.cyclic_programs import life
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of odd aggregates
@@ -33,20 +32,12 @@ def lived_in_parts(
     parts, workers = random.choice([1, 2, 3, 5]), random.choice([1, 2])
     seats: list[Any] = [InlineExecutor(folder, parts, workers)]
     living = Living(drawn, lambda: lftj.connect(executor=seats[-1], elastic=elastic), True)
-    try:
-        living.begin()
-        for step in drawn.steps[:most]:
-            _between(living, random.choice(["", "", "", "forget", "reopen", "compact", "cut"]))
-            seats.append(living.workspace._backend.executor)
-            living.step(step)
-        living.end()
-    except NotStratified:
-        living.met["not judged"] += 1
-    except Exception as error:
-        raise AssertionError(f"number {number}, {size}, {typed}\n{living}\n{error}") from error
-    finally:
-        living.close()
-    return living.met
+
+    def between(place: int) -> None:
+        _between(living, random.choice(["", "", "", "forget", "reopen", "compact", "cut"]))
+        seats.append(living.workspace._backend.executor)
+
+    return living.to_its_end(drawn.steps[:most], between)
 
 
 def _between(living: Living, what: str) -> None:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from functools import lru_cache
 from typing import Any
@@ -15,7 +15,7 @@ from lftj.proofs.sums import DependsOnItself
 from lftj.syntax.parser import parse
 from tests.oracle.model import difference
 from tests.oracle.pair import typed
-from tests.reference import ArithmeticFailure, FunctionConflict, evaluate
+from tests.reference import ArithmeticFailure, FunctionConflict, NotStratified, evaluate
 from tests.strategies.cyclic_bodies import FUNCTIONS
 from tests.strategies.cyclic_programs import Life, Rows, Step
 
@@ -60,7 +60,25 @@ class Living:
         rules = [f"{number}: {rule}" for number, rule in enumerate(self.life.rules)]
         live = [number for number, _ in self.live]
         now = f"rules now: {live}\nrows now: {self.rows}"
-        return "\n".join((self.life.declarations, *rules, *self.trail, now))
+        return "\n".join((self.life.name, self.life.declarations, *rules, *self.trail, now))
+
+    def to_its_end(self, steps: Sequence[Step], between: Callable[[int], None]) -> Counter[str]:
+        """Live these steps, each after what is done `between` two of them at its place; what was
+        refused. A failure tells the whole life.
+        """
+        try:
+            self.begin()
+            for place, step in enumerate(steps):
+                between(place)
+                self.step(step)
+            self.end()
+        except NotStratified:
+            self.met["not judged"] += 1
+        except Exception as error:
+            raise AssertionError(f"{self}\n{error}") from error
+        finally:
+            self.close()
+        return self.met
 
     def begin(self) -> None:
         """Rows and rules, in the order that the life has."""

@@ -16,7 +16,6 @@ import pytest
 import lftj
 from tests.depth import enough
 from tests.oracle.living import Living
-from tests.reference import NotStratified
 from tests.strategies.cyclic_programs import life
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of odd aggregates
@@ -44,22 +43,14 @@ def lived(
     drawn = life(number, size, typed)
     path = [] if folder is None else [folder / "w.lftj"]
     living = Living(drawn, lambda: lftj.connect(*path, **settings(number)))
-    try:
-        living.begin()
-        for place, step in enumerate(drawn.steps):
-            if folder is not None and place % 3 == 1:
-                living.reopen()
-            if folder is not None and place % 4 == 2:
-                living.enter(f"b{place}")
-            living.step(step)
-        living.end()
-    except NotStratified:
-        living.met["not judged"] += 1
-    except Exception as error:
-        raise AssertionError(f"number {number}, {size}, {typed}\n{living}\n{error}") from error
-    finally:
-        living.close()
-    return living.met
+
+    def between(place: int) -> None:
+        if folder is not None and place % 3 == 1:
+            living.reopen()
+        if folder is not None and place % 4 == 2:
+            living.enter(f"b{place}")
+
+    return living.to_its_end(drawn.steps, between)
 
 
 @pytest.mark.parametrize("number", [*range(enough(6, 600)), *FOUND])

@@ -60,9 +60,10 @@ class Step:
 class Life:
     """A program, what its base relations hold at first, and what happens then.
 
-    `facts_first`: rows are there before the rules.
+    `name`: the arguments of `life`. `facts_first`: rows are there before the rules.
     """
 
+    name: str
     base: tuple[Relation, ...]
     derived: tuple[Relation, ...]
     rules: tuple[str, ...]
@@ -121,8 +122,8 @@ def _derived(random: Random, name: str, others: Sequence[str]) -> Relation:
 class _Heads:
     """Heads over bodies; what a head needs besides becomes a literal of the body."""
 
-    def __init__(self, random: Random, size: int):
-        self._random, self._size = random, size
+    def __init__(self, random: Random):
+        self._random = random
 
     def head(self, relation: Relation, body: Body) -> str:
         """A head of the relation, of its kind."""
@@ -193,7 +194,7 @@ class _Rules:
     ):
         self._random, self._size = random, size
         self._base, self._derived = list(base), list(derived)
-        self._heads = _Heads(random, size)
+        self._heads = _Heads(random)
 
     def rules(self, level: int) -> list[str]:
         """Rules of the relation of a level; the first one mostly begins its cycle."""
@@ -330,4 +331,5 @@ def life(number: int, size: int = 6, typed: bool = False) -> Life:
     rules = [rule for level in range(count) for rule in drawn.rules(level)]
     start = _start(random, base, size)
     steps = _steps(random, base, len(rules), start, size)
-    return Life(base, derived, tuple(rules), start, steps, random.random() < 0.5)
+    name = f"number {number}, {size}, {typed}"
+    return Life(name, base, derived, tuple(rules), start, steps, random.random() < 0.5)

@@ -90,21 +90,6 @@ def _write(target: Path, table: pa.Table, piece: Piece) -> int:
 
 
 # ── reading ───────────────────────────────────────────────────────────────────────────────────────
-def read_entry(
-    folder: Path,
-    entry: Entry,
-    schema: RelationSchema,
-    cut: Cut,
-    part: int,
-    parts: int,
-    dictionary: Dictionary,
-) -> Delta:
-    """One part's rows of an entry, as a change where a row that went and came is one that came.
-    Reads no more than it has to.
-    """
-    return read_entries(folder, [entry], schema, cut, part, parts, dictionary)
-
-
 def read_entries(
     folder: Path,
     entries: Sequence[Entry],
@@ -115,7 +100,8 @@ def read_entries(
     dictionary: Dictionary,
 ) -> Delta:
     """One part's rows of entries in their order: what the last one says about a row holds. Entries
-    without erases are sorted together.
+    without erases are sorted together, and no more is read than has to be. Of one entry: a change
+    where a row that went and came is one that came.
     """
     pieces = [] if cut == ONE and part else _pieces(entries, cut, part)
     if not pieces:

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from lftj.distributed.files.entry import Entry
-from lftj.distributed.files.row_files import read_entry, write_entry
+from lftj.distributed.files.row_files import read_entries, write_entry
 from lftj.distributed.partitioning.cuts import Cut, local_name
 from lftj.distributed.parts.failure import Failure
 from lftj.distributed.parts.task import OnPart
@@ -71,8 +71,8 @@ def _resolved(task: ResolveTask, worker: Worker) -> Resolved:
     dictionary, found = holding.host.dictionary, no_rows(task.schema.arity)
     for operation, entries in task.operations:
         deltas = [
-            read_entry(
-                holding.folder, entry, task.schema, task.home, task.part, task.parts, dictionary
+            read_entries(
+                holding.folder, [entry], task.schema, task.home, task.part, task.parts, dictionary
             )
             for entry in entries
         ]

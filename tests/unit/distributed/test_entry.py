@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import lftj
 from lftj import frames
 from lftj.distributed.files.entry import Entry
-from lftj.distributed.files.row_files import read_entries, read_entry, write_entry
+from lftj.distributed.files.row_files import read_entries, write_entry
 from lftj.distributed.partitioning.cuts import ALL, ONE, Cut, HubCut
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import Delta
@@ -83,7 +83,7 @@ def test_rows_of_hubs_without_a_second_column_are_read_by_all_parts(
         )
         assert entry.rows == len(inserts) + len(erases)
         changes = [
-            read_entry(Path(folder), entry, SCHEMA, EVERYWHERE, part, PARTS, dictionary)
+            read_entries(Path(folder), [entry], SCHEMA, EVERYWHERE, part, PARTS, dictionary)
             for part in range(PARTS)
         ]
         for rows, found in (
@@ -124,16 +124,16 @@ def test_parts_read_their_rows_and_no_others(
         seen_in, seen_out = [], []
         for part in range(PARTS):
             other = Dictionary()
-            change = read_entry(Path(folder), entry, SCHEMA, cut, part, PARTS, other)
+            change = read_entries(Path(folder), [entry], SCHEMA, cut, part, PARTS, other)
             seen_in.append(tuples(change.inserts, other))
             seen_out.append(tuples(change.erases, other))
             holding = entry.holding(cut)
             assert holding is None or (part in holding) == bool(seen_in[-1] | seen_out[-1])
-            whole = read_entry(Path(folder), entry, SCHEMA, ALL, part, PARTS, other)
+            whole = read_entries(Path(folder), [entry], SCHEMA, ALL, part, PARTS, other)
             assert tuples(whole.inserts, other) == inserts
         assert sorted(x for each in seen_in for x in each) == sorted(inserts)
         assert sorted(x for each in seen_out for x in each) == sorted(erases)
-        assert len(read_entry(Path(folder), entry, SCHEMA, ONE, 1, PARTS, dictionary)) == 0
+        assert len(read_entries(Path(folder), [entry], SCHEMA, ONE, 1, PARTS, dictionary)) == 0
         assert {path.suffix for path in Path(folder).iterdir()} == {".arrow"}
 
 
@@ -168,7 +168,7 @@ def test_values_of_every_type_come_back(tmp_path: Path) -> None:
     )
     other = Dictionary()
     other.encode(["something else"])
-    found = read_entry(tmp_path, entry, schema, ONE, 0, PARTS, other)
+    found = read_entries(tmp_path, [entry], schema, ONE, 0, PARTS, other)
     assert frames.to_tuples(types, found.inserts, other) == [row]
 
 
@@ -184,8 +184,8 @@ def test_rows_without_columns(tmp_path: Path) -> None:
         PARTS,
         dictionary,
     )
-    assert read_entry(tmp_path, entry, schema, ONE, 0, PARTS, dictionary).inserted == 1
-    assert read_entry(tmp_path, entry, schema, ONE, 1, PARTS, dictionary).inserted == 0
+    assert read_entries(tmp_path, [entry], schema, ONE, 0, PARTS, dictionary).inserted == 1
+    assert read_entries(tmp_path, [entry], schema, ONE, 1, PARTS, dictionary).inserted == 0
 
 
 @pytest.mark.parametrize("damage", ["short", "a letter", "a number", "the last byte"])
@@ -208,5 +208,5 @@ def test_a_damaged_file_is_an_error_and_no_rows(tmp_path: Path, damage: str) -> 
         content[places[damage]] ^= 1
     file.write_bytes(content)
     with pytest.raises(lftj.DistributedError, match="is damaged") as caught:
-        read_entry(tmp_path, entry, SCHEMA, ONE, 0, PARTS, dictionary)
+        read_entries(tmp_path, [entry], SCHEMA, ONE, 0, PARTS, dictionary)
     assert caught.value.code == "E403"

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from bench.faults.flipping import flips, mutated
-from lftj.distributed.files.row_files import read_entry, write_entry
+from lftj.distributed.files.row_files import read_entries, write_entry
 from lftj.distributed.partitioning.cuts import ONE
 from lftj.errors import DistributedError, LftjError
 from lftj.frames import Columns, read
@@ -241,7 +241,7 @@ def read_rows_of_parts(rounds: int) -> None:
         for number in range(rounds):
             path.write_bytes(mutated(content, random.Random(number)))
             try:
-                found = read_entry(folder, entry, schema, ONE, 0, 1, Dictionary())
+                found = read_entries(folder, [entry], schema, ONE, 0, 1, Dictionary())
                 assert found.inserted == len(rows[0])
                 counts[False] += 1
             except DistributedError:
