@@ -204,6 +204,15 @@ class Campaign:
             if found and "error" not in found:
                 return
         self.counts.stuck.append(f"{name}: {found}")
+        if self._state()["version"] == version:
+            self._refused(before, version)
+
+    def _refused(self, before: workload.Rows, version: int) -> None:
+        """What no try commits leaves the workspace of one process too: the next commit compares."""
+        here = {tuple(row) for row in self.rows["road"]}
+        back = {tuple(row) for row in before["road"]}
+        workload.commit(self.one, sorted(back - here), sorted(here - back))
+        self.rows, self.version = workload.rows(self.one), version
 
     def _compare(self, name: str, state: dict[str, Any]) -> None:
         if state["version"] < self.version:
