@@ -208,7 +208,7 @@ class Campaign:
             self._refused(before, version)
 
     def _refused(self, before: workload.Rows, version: int) -> None:
-        """What no try commits leaves the workspace of one process too: the next commit compares."""
+        """Undo, in the workspace of one process, a commit that no try made."""
         here = {tuple(row) for row in self.rows["road"]}
         back = {tuple(row) for row in before["road"]}
         workload.commit(self.one, sorted(back - here), sorted(here - back))

@@ -35,10 +35,10 @@ takes longer.
 """
 GAIN = 2.0
 """Times cheaper that parts have to make a body: estimates are no nearer."""
-_FEW_VARIABLES = 9
-"""Variables up to which atoms are taken to be rather independent, and any mistake to be bounded."""
-_INDEPENDENCE, _OF_MANY = 0.5, 0.25
-"""`independence` of `estimate`, for few variables and for many."""
+_SWEEPS = 2
+"""Variables that stay from which a body is swept."""
+_INDEPENDENCE = 0.5
+"""`independence` of `estimate`."""
 
 
 class Atom(NamedTuple):
@@ -94,7 +94,7 @@ class Part:
     below: frozenset[int]
 
 
-_Score = Callable[[Part, Sequence["_Item"]], float]
+_Score = Callable[[int, Part, Sequence["_Item"]], tuple[float, ...]]
 
 
 class _Item(NamedTuple):
@@ -119,22 +119,39 @@ def eliminated(problem: Problem) -> Part | None:
     trees = _Trees(problem)
     every = reduce(or_, (each.profile.variables for each in problem.atoms), 0)
     several = (every & ~problem.held).bit_count() > 1  # else there is no order to choose
-    scores = (_steps, _rows, _growth) if several else (_steps,)
+    scores = [_steps]
+    if several:
+        swept = [_distance(problem, start) for start in numbers(problem.held & every)]
+        scores += [_rows, _growth, *swept[:_SWEEPS]]
     found = [trees.without_small(trees.greedy(score)) for score in scores]
     best = min(found, key=trees.cost)
     return best if best.parts and trees.pays(best) else None
 
 
-def _steps(part: Part, items: Sequence[_Item]) -> float:
-    return part.steps + ROW * part.profile.rows
+def _steps(variable: int, part: Part, items: Sequence[_Item]) -> tuple[float, ...]:
+    return (part.steps + ROW * part.profile.rows,)
 
 
-def _rows(part: Part, items: Sequence[_Item]) -> float:
-    return part.profile.rows
+def _rows(variable: int, part: Part, items: Sequence[_Item]) -> tuple[float, ...]:
+    return (part.profile.rows,)
 
 
-def _growth(part: Part, items: Sequence[_Item]) -> float:
-    return part.profile.rows - sum(item.rows for item in items)
+def _growth(variable: int, part: Part, items: Sequence[_Item]) -> tuple[float, ...]:
+    return (part.profile.rows - sum(item.rows for item in items),)
+
+
+def _distance(problem: Problem, start: int) -> _Score:
+    """The distance of a variable from one that stays, then rows: a sweep through the body, as along
+    a chain.
+    """
+    distance = {start: 0}
+    for near in (waiting := [start]):
+        for atom in problem.atoms:
+            if atom.profile.variables >> near & 1:
+                further = [v for v in numbers(atom.profile.variables) if v not in distance]
+                distance.update(dict.fromkeys(further, distance[near] + 1))
+                waiting += further
+    return lambda variable, part, items: (distance.get(variable, 0), part.profile.rows)
 
 
 class _Trees:
@@ -147,9 +164,6 @@ class _Trees:
         self._costs: list[float] = []
         read = {each.label: each.profile.rows for each in problem.atoms}
         self._usual = SURPLUS * sum(read.values())
-        every = reduce(or_, (each.profile.variables for each in problem.atoms), 0)
-        few = every.bit_count() <= _FEW_VARIABLES
-        self._independence = _INDEPENDENCE if few else _OF_MANY
 
     def cost(self, root: Part) -> float:
         """Steps of deriving a body by a tree."""
@@ -195,7 +209,7 @@ class _Trees:
             if value and value & ~variables == 0 and value & ~out:
                 listed |= 0 if totals >> number & 1 else value
                 totals |= 1 << number
-        about = estimate(profiles, listed, self._independence)
+        about = estimate(profiles, listed, _INDEPENDENCE)
         profile = about.projected(out & variables)
         place: dict[int, int] = {}
         said: list[tuple[object, list[int]]] = []
@@ -234,7 +248,7 @@ class _Trees:
             for number, each in enumerate(problem.atoms)
         ]
         tests = list(range(len(problem.tests)))
-        known: dict[int, tuple[float, Part, list[_Item]] | None] = {}
+        known: dict[int, tuple[tuple[float, ...], Part, list[_Item]] | None] = {}
         while True:
             open_ = reduce(or_, (item.variables for item in items), 0) & ~problem.held
             for variable in numbers(open_):
@@ -258,7 +272,7 @@ class _Trees:
 
     def _bucket(
         self, variable: int, items: Sequence[_Item], tests: Sequence[int], score: _Score
-    ) -> tuple[float, Part, list[_Item]] | None:
+    ) -> tuple[tuple[float, ...], Part, list[_Item]] | None:
         """The part that eliminates a variable, with what it joins, and its score; None where none
         does, or where it would be the whole body.
         """
@@ -284,7 +298,7 @@ class _Trees:
         part = self._part(atoms, taken, parts, inside & rest)
         if self._counts_too_early(part):
             return None
-        return score(part, used), part, used
+        return score(variable, part, used), part, used
 
     def _together(self, tests: Sequence[int]) -> Iterator[int]:
         """Variables that are to be bound in one place: of tests, and of values that are added

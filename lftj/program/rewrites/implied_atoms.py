@@ -1,34 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Atoms that another atom of the body implies: those that a hidden aggregate was asked for.
+"""Atoms that the rest of the body implies.
 
     v(g, t, n) :- s(g, t, _), number(g, t, n).     becomes     v(g, t, n) :- number(g, t, n).
     number(g, t, count()) :- asked(g, t), s(g, u, _), u < t.     asked(g, t) :- s(g, t, _).
 
-A group is there because a row asks for it, so nothing is to be looked for among the rows again
-[Chandra and Merlin 1977]. Only where a head has no aggregate: that counts all assignments.
+A group is there because a row asks for it, so nothing is to be looked for among the rows again.
+An atom also goes where other atoms of its body fold onto it (`foldings`) [Chandra and Merlin 1977].
+Only where a head has no aggregate: that counts all assignments.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
 
-from lftj.program.bindings import of_expressions, of_literal
-from lftj.program.checked import CheckedAtom, CheckedHeadAggregate
+from lftj.program.bindings import of_expressions, of_literals
+from lftj.program.checked import CheckedAtom, CheckedHeadAggregate, CheckedLiteral
 from lftj.program.normal_form import NormalRule, Ref, Value
 from lftj.program.rewrites.conjunct import Conjunct
+from lftj.program.rewrites.foldings import Said, core
 from lftj.program.rewrites.rule_program import Definition, RuleProgram
 from lftj.types.sources import is_hidden
 
-Argument = Ref | Value | None
-"""A variable or a constant in a column of an atom; None where nothing is known of it."""
-
 
 def implied_atoms(program: RuleProgram) -> RuleProgram:
-    """Bodies without the atoms that a hidden aggregate implies."""
+    """Bodies without the atoms that others imply."""
     definition = program.finished
-    if not program.hidden_rules or definition is None or not _may_lose(definition):
+    if definition is None or not _may_lose(definition):
         return program
     finished = tuple([_without(program, each, definition) for each in definition.finished])
     if all(now is was for now, was in zip(finished, definition.finished, strict=True)):
@@ -48,12 +46,25 @@ def _may_lose(definition: Definition) -> bool:
 def _without(program: RuleProgram, conjunct: Conjunct, definition: Definition) -> Conjunct:
     """The conjunction without the atoms that others imply; itself where there are none."""
     atoms = [each for each in conjunct.positive if isinstance(each, CheckedAtom)]
-    implied = [row for atom in atoms for row in _rows_behind(program, atom)]
-    if not implied:
+    behind = {atom: rows for atom in atoms if (rows := [*_rows_behind(program, atom)])}
+    if not behind and len({atom.relation for atom in atoms}) == len(atoms):
         return conjunct
-    times = Counter(v for each in conjunct.literals for v in of_literal(each))
-    read = {v for v, often in times.items() if often > 1} | of_expressions(definition.head)  # type: ignore[arg-type]
-    positive = [each for each in conjunct.positive if not _is_among(each, implied, read)]
+    others = [each for each in conjunct.literals if each not in atoms or each in behind]
+    read = of_literals(others) | of_expressions(definition.head)  # type: ignore[arg-type]
+    free = {Ref(variable) for variable in of_literals(atoms) - read}
+    left = core(
+        [Said(atom.relation, atom.args) for atom in atoms if atom not in behind],
+        [row for rows in behind.values() for row in rows],
+        free,
+    )
+    positive = list[CheckedLiteral]()
+    for each in conjunct.positive:
+        if isinstance(each, CheckedAtom) and each not in behind:
+            said = Said(each.relation, each.args)
+            if said not in left:
+                continue
+            left.remove(said)
+        positive.append(each)
     return (
         conjunct
         if len(positive) == len(conjunct.positive)
@@ -61,37 +72,17 @@ def _without(program: RuleProgram, conjunct: Conjunct, definition: Definition) -
     )
 
 
-def _is_among(
-    literal: object, rows: Sequence[tuple[str, Sequence[Argument]]], read: set[int]
-) -> bool:
-    """Test for an atom that has one of the rows wherever something reads its columns."""
-    if not isinstance(literal, CheckedAtom):
-        return False
-    own = Counter(arg.variable for arg in literal.args if isinstance(arg, Ref))
-
-    def said(arg: object, here: Argument) -> bool:
-        loose = isinstance(arg, Ref) and arg.variable not in read and own[arg.variable] == 1
-        return loose or (arg is not None and arg == here)
-
-    return any(
-        relation == literal.relation and all(map(said, literal.args, args))
-        for relation, args in rows
-    )
-
-
-def _rows_behind(
-    program: RuleProgram, atom: CheckedAtom
-) -> Iterator[tuple[str, Sequence[Argument]]]:
+def _rows_behind(program: RuleProgram, atom: CheckedAtom) -> Iterator[Said]:
     """Yield the rows that are there for a row of a hidden aggregate, and for the row that asked for
     it.
     """
     rule = _only_rule(program, program.names.get(atom.relation))
     if rule is None or not rule.aggregates:
         return
-    for relation, args in _body(rule, atom.args):
-        yield relation, args
-        if is_hidden(relation) and (asked := _only_rule(program, relation)) is not None:
-            yield from _body(asked, args)
+    for row in _body(rule, atom.args):
+        yield row
+        if is_hidden(row.relation) and (asked := _only_rule(program, row.relation)) is not None:
+            yield from _body(asked, row.terms)
 
 
 def _only_rule(program: RuleProgram, relation: str | None) -> NormalRule | None:
@@ -100,15 +91,9 @@ def _only_rule(program: RuleProgram, relation: str | None) -> NormalRule | None:
     return found[0] if len(found) == 1 and isinstance(found[0], NormalRule) else None
 
 
-def _body(rule: NormalRule, row: Sequence[object]) -> Iterator[tuple[str, Sequence[Argument]]]:
-    """Yield the atoms of a rule for a row of its head."""
-    known: Mapping[object, Argument] = {
-        term: arg  # type: ignore[misc]
-        for term, arg in zip(rule.head, row, strict=True)
-        if isinstance(term, Ref)
-    }
+def _body(rule: NormalRule, row: Sequence[Hashable]) -> Iterator[Said]:
+    """Yield the atoms of a rule for a row of its head; what is not known of it equals nothing."""
+    known = {term: arg for term, arg in zip(rule.head, row, strict=True) if isinstance(term, Ref)}
     for each in rule.atoms:
-        yield (
-            each.relation,
-            [arg if isinstance(arg, Value) else known.get(arg) for arg in each.args],
-        )
+        terms = [arg if isinstance(arg, Value) else known.get(arg, object()) for arg in each.args]
+        yield Said(each.relation, tuple(terms))

@@ -220,7 +220,8 @@ PASSES = (
     Pass(
         "implied atoms",
         implied_atoms,
-        "a group is there because a row asks for it: the row need not be looked for again",
+        "an atom that others of its body imply, or a group that a row asked for, need not be "
+        "looked for",
         "Chandra and Merlin, Optimal Implementation of Conjunctive Queries, 1977",
     ),
     Pass(
