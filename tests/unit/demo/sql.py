@@ -80,15 +80,18 @@ VIEWS = {
 
 
 class Evening:
-    """Facts and views as known in the evening of `day`, as a fresh DuckDB database."""
+    """Facts and views as known in the evening of `day`, of flights from the day `first` on, as a
+    fresh DuckDB database.
+    """
 
-    def __init__(self, day: datetime.date):
+    def __init__(self, day: datetime.date, first: datetime.date):
         self.database = duckdb.connect(":memory:", config={"threads": 1})
         for name in ("airlines", "airports", "planes"):
             self.database.execute(f"CREATE VIEW {name} AS FROM '{DATA / name}.parquet'")
         self.database.execute(
             f"CREATE TABLE source AS SELECT file_row_number + 1 AS id, * EXCLUDE file_row_number "
-            f"FROM read_parquet('{DATA / 'flights.parquet'}', file_row_number = true)"
+            f"FROM read_parquet('{DATA / 'flights.parquet'}', file_row_number = true) "
+            f"WHERE day >= DATE '{first}'"
         )
         for name, query in (FACTS | VIEWS).items():
             self.database.execute(

@@ -1,5 +1,5 @@
 """Every number that `lftj demo` prints, and every row behind it, after every commit, against
-DuckDB.
+DuckDB. Both have the flights since August: those of a month take all ways that those of eight do.
 """
 
 from __future__ import annotations
@@ -21,16 +21,30 @@ from lftj.demo import feed, show
 from lftj.demo.desk import VIEWS, Commit, Desk
 from tests.unit.demo.sql import Evening
 
+SINCE = datetime.date(2013, 8, 1)
 DAYS = 4
 EVENINGS = [feed.FIRST_DAY + feed.ONE_DAY * offset for offset in range(-1, DAYS)]
 
 
 @dataclass
 class RecordingDesk(Desk):
-    """A desk that keeps, after each commit, the state that it made."""
+    """A desk that loads the flights since a day, and keeps, after each commit, the state that it
+    made, and the seconds of each derivation anew.
+    """
 
     commits: list[Commit] = field(default_factory=list)
     states: dict[datetime.date, lftj.Snapshot] = field(default_factory=dict)
+    anew: list[float] = field(default_factory=list)
+
+    def load(self, last: datetime.date, first: datetime.date | None = None) -> Commit:
+        """Load them."""
+        return super().load(last, first or SINCE)
+
+    def check(self) -> tuple[float, int]:
+        """Keep the seconds."""
+        found = super().check()
+        self.anew.append(found[0])
+        return found
 
     def _committed(self, *args: Any) -> Commit:
         commit = super()._committed(*args)
@@ -59,7 +73,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Show:
 
 @pytest.fixture(scope="module")
 def evenings() -> dict[datetime.date, Evening]:
-    return {day: Evening(day) for day in EVENINGS}
+    return {day: Evening(day, SINCE) for day in EVENINGS}
 
 
 @pytest.mark.parametrize("day", EVENINGS, ids=str)
@@ -163,11 +177,15 @@ def test_the_picture_draws_each_day_beside_a_derivation_anew(demo: Show) -> None
     assert points[:2] == [DAYS, DAYS], "days derived anew, and days committed"
     assert len(airports.findall("{*}polyline")) == 12, "two lines of each airport, and a legend"
     assert len(delays.findall("{*}circle")) == 3 * len(EVENINGS)
-    anew, commits = (
-        [float(point.split(",")[1]) for point in each.attrib["points"].split()]
+    heights = [
+        float(point.split(",")[1])
         for each in costs.findall("{*}polyline")[:2]
-    )
-    assert max(anew) < min(commits), "less time is further down"
+        for point in each.attrib["points"].split()
+    ]
+    seconds = [*demo.desk.anew, *(commit.seconds for commit in demo.desk.commits[1:])]
+    down = [height for _, height in sorted(zip(seconds, heights, strict=True), reverse=True)]
+    assert down == sorted(heights), "less time is further down"
+    assert len(set(heights)) > DAYS
 
 
 def test_the_end_tells_what_to_try(demo: Show) -> None:

@@ -11,15 +11,19 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from lftj.demo import feed, rehearsal, show
+from lftj.demo import rehearsal, show
 from lftj.demo.desk import Commit, Desk
 
 
-class _FewDays(Desk):
-    """A desk that loads a few days, as what it shows of them is not looked at here."""
+class _Enough(Exception):
+    """The demo begins to load: what it shows from then on is not looked at here."""
+
+
+class _NoDays(Desk):
+    """A desk that loads nothing."""
 
     def load(self, last: datetime.date, first: datetime.date | None = None) -> Commit:
-        return super().load(last, first=first or last - 3 * feed.ONE_DAY)
+        raise _Enough
 
 
 def _shown(
@@ -28,7 +32,8 @@ def _shown(
     monkeypatch.setattr(rehearsal, "cache_directory", lambda: cache)
     monkeypatch.setattr(rehearsal, "library", lambda: library)
     out = io.StringIO()
-    show.run(Console(file=out, width=160), folder, days=1, desk=_FewDays())
+    with pytest.raises(_Enough):
+        show.run(Console(file=out, width=160), folder, days=1, desk=_NoDays())
     return out.getvalue()
 
 
