@@ -345,11 +345,11 @@ def test_who_lost_nothing_is_asked_where_a_row_had_another_derivation(tmp_path: 
     asked.
     """
     rows = {(1, 2), (2, 3), (1, 4), (4, 3)} | {(n, n + 1) for n in range(100, 140)}
-    workspace, executor = closing(tmp_path, 64, rows)
+    workspace, executor = closing(tmp_path, 13, rows)
     executor.tasks.clear()
     report = cut(workspace, rows, (4, 3))
     assert (report["overdeleted"], report["anew"]) == (2, 0)
-    of = {part_of(n, INT, 64): n for n in (1, 2, 3, 4)}
+    of = {part_of(n, INT, 13): n for n in (1, 2, 3, 4)}
     assert len(of) == 4
     ran = {
         move: {
