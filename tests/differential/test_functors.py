@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from typing import Any
 
 import pytest
@@ -56,6 +57,7 @@ def _rules(case: Case) -> tuple[str, str]:
     return f"v(k, {case.expression}) :- {atom}.", f"w(k) :- {atom}, {case.expression} = z."
 
 
+@cache
 def _some(kind: str | None) -> Any:
     """Any value of a type."""
     text = {"symbol": '"x"', "date": 'date("2013-01-01")', "float": "0.5", "bool": "true",
@@ -115,8 +117,10 @@ def test_values_at_the_edges(monkeypatch: pytest.MonkeyPatch, evaluator: str, ca
                 lftj.evaluate(f"{_declared(case)}{rule}", {"f": [(0, *args, some)]}, by=by)
 
 
-def _written(case: Case, args: Row) -> str | None:
-    """The rule with constants in place of the variables; None where one has no text."""
+def _written(case: Case, k: int, args: Row) -> str | None:
+    """The rule with constants in place of the variables, whose rows begin with `k`; None where a
+    constant has no text.
+    """
     texts = [
         f"{arg}u" if kind == "unsigned" else str(tree.Constant(arg))
         for arg, kind in zip(args, case.types, strict=True)
@@ -126,28 +130,30 @@ def _written(case: Case, args: Row) -> str | None:
     named = {name: f"({text})" for name, text in zip("abc", texts, strict=False)}
     pieces = re.findall(r'"[^"]*"|\w+|\W', case.expression)
     expression = "".join(named.get(piece, piece) for piece in pieces)
-    declared = f".decl v(z: {case.result or 'number'})\n.decl u(z: number)\nu(1).\n"
     if case.result is None:
-        return f"{declared}v(z) :- u(z), {expression}."
+        return f"v({k}, z) :- u(z), {expression}."
     if case.expression.startswith("range"):
-        return f"{declared}v(y) :- y = {expression}."
-    return f"{declared}v({expression}) :- u(_)."
+        return f"v({k}, y) :- y = {expression}."
+    return f"v({k}, {expression}) :- u(_)."
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_constants_at_the_edges(case: Case) -> None:
     """Values found when a rule is read are those found of rows."""
-    for args, values in _good(case, sql=False):
-        program = _written(case, args)
-        if program is not None:
-            for by in ("triejoin", "substitution"):
-                found = lftj.evaluate(program, by=by)["v"].fetchall()
-                assert _alike(found, [(each,) for each in values]), (program, by)
+    declared = f".decl v(k: number, z: {case.result or 'number'})\n.decl u(z: number)\nu(1).\n"
+    good = [
+        (_written(case, k, args), k, values) for k, (args, values) in enumerate(_good(case, False))
+    ]
+    program = declared + "\n".join(rule for rule, *_ in good if rule is not None)
+    expected = [(k, each) for rule, k, values in good if rule is not None for each in values]
+    for by in ("triejoin", "substitution"):
+        found = lftj.evaluate(program, by=by)["v"].fetchall()
+        assert _alike(found, expected), (program, by)
     for args in _bad(case, sql=False):
-        program = _written(case, args)
-        if program is not None:
+        rule = _written(case, 0, args)
+        if rule is not None:
             with pytest.raises(lftj.LftjError):
-                lftj.evaluate(program)
+                lftj.evaluate(declared + rule)
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
