@@ -20,6 +20,7 @@ from lftj.syntax.parser import parse
 from lftj.views import levels_node
 from tests.depth import enough
 from tests.reference import ArithmeticFailure, evaluate
+from tests.reference.checking import Checker
 from tests.retuning import constants
 
 least = lftj.UserAggregate(
@@ -556,10 +557,11 @@ def test_rows_that_several_rules_add_up_have_proofs_that_hold(program: str) -> N
             pairs = [(x, x + 1 + chance.randrange(3), chance.randrange(-3, 4)) for x in range(5)]
             workspace.load(name, pairs + [(x, y, n + 1) for x, y, n in pairs[::3]])
         facts = {name: workspace[name].fetchall() for name in ("top", "uses")}
+        checker = Checker(facts, aggregates=USERS)
         for relation in ("need", "other"):
             for row in workspace[relation].fetchall():
                 proof = workspace.explain(relation, row)
-                lftj.check_proof(proof, facts, aggregates=USERS)
+                checker.check(proof)
                 *steps, last = proof.steps
                 parts = [each for each in last.premises if isinstance(each, Part)]
                 several += bool(parts)
@@ -574,11 +576,11 @@ def test_rows_that_several_rules_add_up_have_proofs_that_hold(program: str) -> N
                         premises = (*parts[:place], wrong, *parts[place + 1 :])
                         made = replace(proof, steps=(*steps, replace(last, premises=premises)))
                         with pytest.raises(lftj.ProofError):
-                            lftj.check_proof(made, facts, aggregates=USERS)
+                            checker.check(made)
                 if parts:
                     made = replace(proof, steps=(*steps, replace(last, premises=tuple(parts[1:]))))
                     with pytest.raises(lftj.ProofError):
-                        lftj.check_proof(made, facts, aggregates=USERS)
+                        checker.check(made)
     assert several
 
 
