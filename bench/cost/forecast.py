@@ -102,6 +102,7 @@ class _Search:
             tuning=statistics.tuning,
         )
         self._atoms = [bits(atom.columns) for atom in self._costs.atoms]
+        self._repeated = bits([v for atom in self._costs.atoms for v in atom.agreeing])
 
     def work(self) -> Work:
         """Level by level, with the key orders that are made first."""
@@ -123,7 +124,7 @@ class _Search:
             )
             at = [number for number, its in enumerate(self._atoms) if its >> variable & 1]
             again = sum(len(self._costs.atoms[n].columns[variable]) - 1 for n in at)
-            plain = not rest & self._tested and not again
+            plain = not rest & (self._tested | self._repeated)
             begun = self._costs.longer(begun, variable)
             if not counted:
                 waits += before * waited

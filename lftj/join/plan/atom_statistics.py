@@ -74,10 +74,12 @@ class AtomStatistics:
                 continue
             variable = argument.variable
             if variable in columns:
+                first = columns[variable][0]
                 if sample is not None:
-                    share = sample.agreeing(columns[variable][0], column)
-                if share is None:
-                    share = 1.0 / max(1.0, statistics.distinct[column])
+                    share = sample.agreeing(first, column)
+                if share is None:  # the fewer values of one column are among those of the other
+                    values = statistics.distinct
+                    share = 1.0 / max(1.0, values[first], values[column])
                 agreeing[variable] = agreeing.get(variable, 1.0) * share
             columns[variable] = (*columns.get(variable, ()), column)
         return AtomStatistics(
