@@ -104,7 +104,11 @@ class _FolderStore:
         return file.exists()
 
     def names(self, folder: Path, prefix: str = "", suffix: str = "") -> set[str]:
-        return {file.name for file in folder.glob(f"{prefix}*{suffix}")}
+        try:
+            found = os.listdir(folder)
+        except (FileNotFoundError, NotADirectoryError, PermissionError):
+            return set()
+        return {name for name in found if name.startswith(prefix) and name.endswith(suffix)}
 
     def ages(self, folder: Path) -> dict[str, float]:
         written = dict[str, float]()
