@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-_COMPARED = 20_000
-"""Atoms that the search for foldings of one body compares at most: some ten milliseconds."""
+_COMPARED = 50_000
+"""Atoms that the search for foldings of one body compares at most: some fifty milliseconds."""
 
 
 class Said(NamedTuple):
@@ -27,48 +27,53 @@ class Said(NamedTuple):
     terms: tuple[Hashable, ...]
 
 
-def core(atoms: Iterable[Said], given: Iterable[Said], free: Collection[Hashable]) -> set[Said]:
+def core(atoms: Iterable[Said], given: Iterable[Said], free: Iterable[Hashable]) -> set[Said]:
     """The atoms of a core. `given`: what holds besides, wherever the body does; `free`: terms that
     are variables which only these atoms have.
 
-    O(atoms²) comparisons where each variable that goes has one place to go to.
+    O(atoms) comparisons where variables move alone, to the first place that they try.
     """
-    search = _Search(set(atoms) - {*given}, [*given], free)
-    while (smaller := search.smaller()) is not None:
-        search = smaller
+    search = _Search(dict.fromkeys(atoms), dict.fromkeys(given), frozenset(free))
+    for variable in [*search.having]:
+        search.without(variable)
     return search.atoms
 
 
 class _Search:
-    """The search for a folding of some atoms. `left`: comparisons that it may make."""
+    """Atoms, of which foldings leave fewer. `having`: those that have a variable that may move."""
 
-    def __init__(
-        self,
-        atoms: set[Said],
-        given: Sequence[Said],
-        free: Collection[Hashable],
-        left: int = _COMPARED,
-    ):
-        self.atoms, self._given, self._free, self._left = atoms, given, free, left
-        self._having: dict[Hashable, list[Said]] = {}
-        self._of: dict[str, list[Said]] = {}
-        for each in sorted(atoms, key=repr):
-            self._of.setdefault(each.relation, []).append(each)
-            for term in {*each.terms} & {*free}:
-                self._having.setdefault(term, []).append(each)
-        for each in given:
-            self._of.setdefault(each.relation, []).append(each)
+    def __init__(self, atoms: Iterable[Said], given: Collection[Said], free: frozenset[Hashable]):
+        self.atoms = {each for each in atoms if each not in given}
+        self.having: dict[Hashable, dict[Said, None]] = {}
+        self._free, self._left = free, _COMPARED
+        self._of: dict[str, dict[Said, None]] = {}
+        for each in (*atoms, *given):
+            self._of.setdefault(each.relation, {})[each] = None
+        for each in atoms:
+            for term in each.terms if each in self.atoms else ():
+                if term in free:
+                    self.having.setdefault(term, {})[each] = None
 
-    def smaller(self) -> _Search | None:
-        """The search in what a folding leaves; None where no variable can go."""
-        for variable, having in self._having.items():
-            if any(len(self._of[each.relation]) == 1 for each in having):
-                continue
-            moved = self._moved(variable, {}, having)
-            if moved is not None:
-                image = {_image(each, moved) for each in self.atoms}
-                return _Search(image & self.atoms, self._given, self._free, self._left)
-        return None
+    def without(self, variable: Hashable) -> None:
+        """Leave out what has a variable, if a folding maps it to another term.
+
+        If none does now, none does when other atoms have gone: after the foldings that took them,
+        it would be one.
+        """
+        having = [*self.having[variable]]
+        if not having or any(len(self._of[each.relation]) == 1 for each in having):
+            return
+        moved = self._moved(variable, {}, having)
+        if moved is None:
+            return
+        changed = {each for term, now in moved.items() if term != now for each in self.having[term]}
+        image = {_image(each, moved) for each in changed}
+        for each in changed - image:
+            self.atoms.remove(each)
+            del self._of[each.relation][each]
+            for term in each.terms:
+                if term in self._free:
+                    self.having[term].pop(each, None)
 
     def _moved(
         self, gone: Hashable, moved: Mapping[Hashable, Hashable], waiting: Sequence[Said]
@@ -85,7 +90,7 @@ class _Search:
                 atom
                 for term, now in further.items()
                 if term != now
-                for atom in self._having[term]
+                for atom in self.having[term]
                 if atom != each and atom not in rest
             ]
             if (found := self._moved(gone, after, [*rest, *dict.fromkeys(others)])) is not None:
@@ -95,24 +100,28 @@ class _Search:
     def _ways(
         self, gone: Hashable, moved: Mapping[Hashable, Hashable], atom: Said
     ) -> Iterator[Mapping[Hashable, Hashable]]:
-        """Yield what terms become where an atom becomes another one, those that move the fewest
+        """Yield what terms become where an atom becomes another one, those that move one at most
         first.
         """
-        found = list[tuple[int, dict[Hashable, Hashable]]]()
+        later = list[tuple[int, dict[Hashable, Hashable]]]()
         for other in self._of[atom.relation]:
             self._left -= 1
             if self._left < 0:
                 return
             further = dict[Hashable, Hashable]()
             for term, now in zip(atom.terms, other.terms, strict=True):
-                known = moved.get(term, further.get(term, term if term not in self._free else None))
+                known = moved.get(term, further.get(term, None if term in self._free else term))
                 if now == gone or (known is not None and known != now):
                     break
                 if term not in moved and term in self._free:
                     further[term] = now
             else:
-                found.append((sum(term != now for term, now in further.items()), further))
-        yield from (further for _, further in sorted(found, key=lambda way: way[0]))
+                moving = sum(term != now for term, now in further.items())
+                if moving <= 1:
+                    yield further
+                else:
+                    later.append((moving, further))
+        yield from (further for _, further in sorted(later, key=lambda way: way[0]))
 
 
 def _image(atom: Said, moved: Mapping[Hashable, Hashable]) -> Said:

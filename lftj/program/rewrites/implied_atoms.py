@@ -49,7 +49,8 @@ def _without(program: RuleProgram, conjunct: Conjunct, definition: Definition) -
     behind = {atom: rows for atom in atoms if (rows := [*_rows_behind(program, atom)])}
     if not behind and len({atom.relation for atom in atoms}) == len(atoms):
         return conjunct
-    others = [each for each in conjunct.literals if each not in atoms or each in behind]
+    plain = {*atoms} - behind.keys()
+    others = [each for each in conjunct.literals if each not in plain]
     read = of_literals(others) | of_expressions(definition.head)  # type: ignore[arg-type]
     free = {Ref(variable) for variable in of_literals(atoms) - read}
     left = core(
