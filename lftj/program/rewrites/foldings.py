@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-_COMPARED = 50_000
-"""Atoms that the search for foldings of one body compares at most: some fifty milliseconds."""
+_COMPARED = 8_000
+"""Atoms that the search for foldings of one body compares at most: some ten milliseconds."""
 
 
 class Said(NamedTuple):
