@@ -13,6 +13,7 @@ search ends after some thousand rows were compared, and leaves what it found unt
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -34,8 +35,10 @@ def core(atoms: Iterable[Said], given: Iterable[Said], free: Iterable[Hashable])
     O(atoms) comparisons where variables move alone, to the first place that they try.
     """
     search = _Search(dict.fromkeys(atoms), dict.fromkeys(given), frozenset(free))
-    for variable in [*search.having]:
-        search.without(variable)
+    for alone in (True, False):
+        search.begin(alone)
+        for variable in [*search.having]:
+            search.without(variable)
     return search.atoms
 
 
@@ -46,22 +49,73 @@ class _Search:
         self.atoms = {each for each in atoms if each not in given}
         self.having: dict[Hashable, dict[Said, None]] = {}
         self._free, self._left = free, _COMPARED
+        self._may: dict[Hashable, set[Hashable]] = {}
+        self._alone = False
         self._of: dict[str, dict[Said, None]] = {}
+        self._at: dict[tuple[str, int, Hashable], dict[Said, None]] = {}
         for each in (*atoms, *given):
             self._of.setdefault(each.relation, {})[each] = None
+            for place, term in enumerate(each.terms):
+                self._at.setdefault((each.relation, place, term), {})[each] = None
         for each in atoms:
             for term in each.terms if each in self.atoms else ():
                 if term in free:
                     self.having.setdefault(term, {})[each] = None
 
-    def without(self, variable: Hashable) -> None:
+    def begin(self, alone: bool) -> None:
+        """Begin a search for foldings, of variables that move alone or together. What each may
+        become at most is found first: a term in its place of an atom of which the other terms are
+        what they may be [Mackworth, Consistency in Networks of Relations, 1977].
+        """
+        self._alone = alone
+        waiting = deque[Said]()
+        if not alone:
+            waiting += dict.fromkeys(each for atoms in self.having.values() for each in atoms)
+        while waiting:
+            each = waiting.popleft()
+            found: dict[Hashable, set[Hashable]] = {}
+            for other in self._like(each):
+                pairs = [*zip(each.terms, other.terms, strict=True)]
+                if all(term == now or self._may_be(term, now) for term, now in pairs):
+                    for term, now in pairs:
+                        found.setdefault(term, set()).add(now)
+            for term, terms in found.items():
+                if term in self._free and terms != self._may.get(term):
+                    self._may[term] = terms
+                    waiting += [atom for atom in self.having[term] if atom != each]
+
+    def _may_be(self, term: Hashable, now: Hashable) -> bool:
+        return term in self._free and (term not in self._may or now in self._may[term])
+
+    def _stays(self, term: Hashable, gone: Hashable) -> bool:
+        """Tell whether a term becomes no other one."""
+        return (
+            term not in self._free
+            or self._may.get(term) == {term}
+            or (self._alone and term != gone)
+        )
+
+    def _like(self, atom: Said, gone: Hashable = None) -> Iterator[Said]:
+        """Yield the atoms that one may become, by one of its terms that stays."""
+        found: Mapping[Said, None] = self._of[atom.relation]
+        for place, term in enumerate(atom.terms):
+            at = self._at[atom.relation, place, term]
+            if len(at) < len(found) and self._stays(term, gone):
+                found = at
+        for each in found:
+            self._left -= 1
+            if self._left < 0:
+                return
+            yield each
+
+    def without(self, variable: Hashable, *, alone: bool = False) -> None:
         """Leave out what has a variable, if a folding maps it to another term.
 
         If none does now, none does when other atoms have gone: after the foldings that took them,
         it would be one.
         """
         having = [*self.having[variable]]
-        if not having or any(len(self._of[each.relation]) == 1 for each in having):
+        if not having or self._may.get(variable) == {variable}:
             return
         moved = self._moved(variable, {}, having)
         if moved is None:
@@ -71,7 +125,8 @@ class _Search:
         for each in changed - image:
             self.atoms.remove(each)
             del self._of[each.relation][each]
-            for term in each.terms:
+            for place, term in enumerate(each.terms):
+                del self._at[each.relation, place, term][each]
                 if term in self._free:
                     self.having[term].pop(each, None)
 
@@ -104,14 +159,14 @@ class _Search:
         first.
         """
         later = list[tuple[int, dict[Hashable, Hashable]]]()
-        for other in self._of[atom.relation]:
-            self._left -= 1
-            if self._left < 0:
-                return
+        for other in self._like(atom, gone):
             further = dict[Hashable, Hashable]()
             for term, now in zip(atom.terms, other.terms, strict=True):
-                known = moved.get(term, further.get(term, None if term in self._free else term))
+                stays = term if self._stays(term, gone) else None
+                known = moved.get(term, further.get(term, stays))
                 if now == gone or (known is not None and known != now):
+                    break
+                if term != now and not self._may_be(term, now):
                     break
                 if term not in moved and term in self._free:
                     further[term] = now
