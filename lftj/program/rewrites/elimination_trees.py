@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
+from itertools import islice
 from operator import or_
 from typing import NamedTuple
 
@@ -121,8 +122,8 @@ def eliminated(problem: Problem) -> Part | None:
     several = (every & ~problem.held).bit_count() > 1  # else there is no order to choose
     scores = [_steps]
     if several:
-        swept = [_distance(problem, start) for start in numbers(problem.held & every)]
-        scores += [_rows, _growth, *swept[:_SWEEPS]]
+        starts = islice(numbers(problem.held & every), _SWEEPS)
+        scores += [_rows, _growth, *(_distance(problem, start) for start in starts)]
     found = [trees.without_small(trees.greedy(score)) for score in scores]
     best = min(found, key=trees.cost)
     return best if best.parts and trees.pays(best) else None

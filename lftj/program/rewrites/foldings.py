@@ -108,7 +108,7 @@ class _Search:
                 return
             yield each
 
-    def without(self, variable: Hashable, *, alone: bool = False) -> None:
+    def without(self, variable: Hashable) -> None:
         """Leave out what has a variable, if a folding maps it to another term.
 
         If none does now, none does when other atoms have gone: after the foldings that took them,
