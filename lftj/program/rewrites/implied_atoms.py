@@ -50,7 +50,8 @@ def _without(program: RuleProgram, conjunct: Conjunct, definition: Definition) -
     if not behind and len({atom.relation for atom in atoms}) == len(atoms):
         return conjunct
     plain = {*atoms} - behind.keys()
-    others = [each for each in conjunct.literals if each not in plain]
+    positive = [each for each in conjunct.positive if each not in plain]
+    others = [*positive, *conjunct.negated, *conjunct.filters]
     read = of_literals(others) | of_expressions(definition.head)  # type: ignore[arg-type]
     free = {Ref(variable) for variable in of_literals(atoms) - read}
     left = core(
@@ -58,19 +59,15 @@ def _without(program: RuleProgram, conjunct: Conjunct, definition: Definition) -
         [row for rows in behind.values() for row in rows],
         free,
     )
-    positive = list[CheckedLiteral]()
+    kept = list[CheckedLiteral]()
     for each in conjunct.positive:
         if isinstance(each, CheckedAtom) and each not in behind:
             said = Said(each.relation, each.args)
             if said not in left:
                 continue
             left.remove(said)
-        positive.append(each)
-    return (
-        conjunct
-        if len(positive) == len(conjunct.positive)
-        else replace(conjunct, positive=positive)
-    )
+        kept.append(each)
+    return conjunct if len(kept) == len(conjunct.positive) else replace(conjunct, positive=kept)
 
 
 def _rows_behind(program: RuleProgram, atom: CheckedAtom) -> Iterator[Said]:
