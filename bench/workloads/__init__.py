@@ -14,7 +14,7 @@ WORKLOADS: Mapping[str, Steps] = {
     "flights by region": lookups.flights_by_region,
     "shipped orders": lookups.shipped_orders,
     "followers of followers": lookups.followers_of_followers,
-    "rings of four": lookups.rings_of_four,
+    "cliques with ways out": lookups.cliques_with_ways_out,
     "next events asked": lookups.next_events,
     "watched days": views.watched_days,
     "next event": views.next_event,

@@ -158,14 +158,17 @@ def next_events(ws: lftj.Workspace) -> Iterator[None]:
     ws.query("at(t), s = min x : { event(x), x > t }").fetchall()
 
 
-def rings_of_four(ws: lftj.Workspace) -> Iterator[None]:
-    """The number of rings of four in a graph in which few nodes have many edges."""
+def cliques_with_ways_out(ws: lftj.Workspace) -> Iterator[None]:
+    """The number of cliques of four with each way of two steps that leads on from one of their
+    nodes, in a graph in which few nodes have many edges.
+    """
     draw = np.random.default_rng(6)
     ws.add_rules(".decl follows(x: number, y: number)")
-    ends = draw.integers(0, 1_000, (2, 30_000)) ** 2 // 1_000
+    ends = (5_000 * draw.random((2, 30_000)) ** 3).astype(np.int64)
     ws.load("follows", pa.table({"x": ends[0], "y": ends[1]}))
     yield
     ws.add_rules(
-        ".decl rings(n: number)\n"
-        "rings(count()) :- follows(a, b), follows(b, c), follows(c, d), follows(d, a)."
+        ".decl found(n: number)\n"
+        "found(count()) :- follows(a, b), follows(a, c), follows(a, d), follows(b, c), "
+        "follows(b, d), follows(c, d), follows(d, e), follows(e, f)."
     )

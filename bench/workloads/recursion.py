@@ -119,7 +119,7 @@ def grid_of_roads(ws: lftj.Workspace) -> Iterator[None]:
 
 def roads_close(ws: lftj.Workspace) -> Iterator[None]:
     """Shortest paths, while roads close and open again."""
-    roads = _grid(60)
+    roads = _grid(200)
     _load(ws, roads)
     ws.add_rules(SHORTEST)
     yield

@@ -33,7 +33,7 @@ GATES = {
     SEMIJOIN_REDUCTION: "shipped orders",
     INDEX_ADVISOR: "followers of followers",
     RUNNING_TOTALS: "totals by device",
-    KEPT_COUNTS: "rings of four",
+    KEPT_COUNTS: "cliques with ways out",
     EXTREMES: "last seen",
     ORDER_BOUNDS: "running ranks",
     MOVED_BOUNDS: "window of a clock",
