@@ -26,7 +26,7 @@ from bench.faults import workload
 from bench.faults.hooks import Call, Watcher, watched
 from bench.faults.power import durable_of
 from lftj.engine.durable.folder import TEMPORARY
-from lftj.storage.durable.log_file import FILE
+from lftj.storage.durable import LOG
 
 _MOST_LEFT = 17
 """Power of two below which bytes are left on a full disk: parts of a commit or of a checkpoint."""
@@ -88,7 +88,7 @@ class AllowedSize:
     """A process that may give files no more than a size."""
 
     def __init__(self, folder: Path):
-        self._log = folder / f"{FILE}-wal"
+        self._log = folder / f"{LOG}-wal"
 
     def fill(self, left: int) -> None:
         """Have so many bytes be left for the write-ahead file."""

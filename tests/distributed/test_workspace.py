@@ -89,6 +89,19 @@ def test_a_snapshot_has_the_rules_of_its_version_and_is_verified(tmp_path: Path)
         assert caught.value.code == "E403"
 
 
+def test_parts_do_not_begin_where_a_workspace_of_one_process_is(tmp_path: Path) -> None:
+    with lftj.connect(tmp_path) as workspace:
+        workspace.add_rules(RULES)
+        workspace.load("e", [(1, 2)])
+    files = {file.name for file in tmp_path.iterdir()}
+    with pytest.raises(lftj.DistributedError, match="a workspace of one process") as caught:
+        lftj.connect(executor=InlineExecutor(tmp_path))
+    assert caught.value.code == "E403"
+    assert {file.name for file in tmp_path.iterdir()} == files
+    with lftj.connect(tmp_path) as again:
+        assert again["e"].fetchall() == [(1, 2)]
+
+
 def test_a_transaction_counts_the_work_of_all_parts(tmp_path: Path) -> None:
     with lftj.connect(executor=InlineExecutor(tmp_path)) as workspace:
         workspace.add_rules(RULES)

@@ -19,7 +19,7 @@ from bench.faults.refusing import refusals
 from lftj.engine.durable import durable
 from lftj.errors import DurableError
 from lftj.scantree import segment
-from lftj.storage.durable.log_file import FILE
+from lftj.storage.durable import LOG
 from tests.durable import workload
 from tests.durable.inside import durable_of
 
@@ -42,7 +42,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def altered(path: Path, there: Path, statement: str) -> Path:
     """A copy of a workspace after a statement on its log."""
     copy = Path(shutil.copytree(path, there / "w.lftj"))
-    with closing(sqlite3.connect(copy / FILE)) as log, log:
+    with closing(sqlite3.connect(copy / LOG)) as log, log:
         log.execute(statement)
     return copy
 
@@ -54,7 +54,7 @@ def test_a_flipped_byte_gives_an_error_or_no_wrong_row(tmp_path: Path) -> None:
 
 def test_a_damaged_write_ahead_file_is_not_taken_for_a_shorter_one(tmp_path: Path) -> None:
     path = flipping.whole(tmp_path / "w.lftj", COMMITS)
-    wal = path / f"{FILE}-wal"
+    wal = path / f"{LOG}-wal"
     content = bytearray(wal.read_bytes())
     content[200] ^= 1
     wal.write_bytes(content)
@@ -99,7 +99,7 @@ def test_a_damaged_checkpoint_is_passed_over_for_the_one_before(
     whole: Path, tmp_path: Path
 ) -> None:
     copy = Path(shutil.copytree(whole, tmp_path / "w.lftj"))
-    with closing(sqlite3.connect(copy / FILE)) as log, log:
+    with closing(sqlite3.connect(copy / LOG)) as log, log:
         text, before = log.execute(
             "SELECT record, sum FROM checkpoints WHERE number = 7"
         ).fetchone()
@@ -136,7 +136,7 @@ def test_a_newer_format_is_refused_by_name(whole: Path, tmp_path: Path) -> None:
 def test_another_database_is_no_workspace(tmp_path: Path) -> None:
     path = tmp_path / "w.lftj"
     path.mkdir()
-    with closing(sqlite3.connect(path / FILE)) as log, log:
+    with closing(sqlite3.connect(path / LOG)) as log, log:
         log.execute("CREATE TABLE t (x)")
     with pytest.raises(DurableError, match="is no log of lftj") as caught:
         lftj.connect(path)

@@ -11,13 +11,13 @@ from pathlib import Path
 import lftj
 from bench.faults.disk import Disk, Step, change
 from bench.faults.power import cuts
+from lftj.storage.durable import LOG
 from lftj.storage.durable.acknowledged import ACKNOWLEDGED
-from lftj.storage.durable.log_file import FILE
 from tests.durable import workload
 from tests.durable.inside import durable_of
 
 COMMITS = 9
-WAL = f"{FILE}-wal"
+WAL = f"{LOG}-wal"
 
 
 def test_a_power_cut_at_any_moment_keeps_what_was_acknowledged(tmp_path: Path) -> None:
@@ -63,7 +63,7 @@ def test_a_write_ahead_file_cut_anywhere_leaves_some_version_whole(tmp_path: Pat
     for place in range(24):
         there = tmp_path / f"{place}.lftj"
         shutil.copytree(path, there)
-        for name in (f"{FILE}-shm", ACKNOWLEDGED):  # as if nobody knew of the commits
+        for name in (f"{LOG}-shm", ACKNOWLEDGED):  # as if nobody knew of the commits
             (there / name).unlink()
         with (there / WAL).open("r+b") as wal:
             wal.truncate(size * (place + 1) // 24 - chance.randint(0, 600))

@@ -62,7 +62,7 @@ from lftj.distributed.objects.file_store import store_of
 from lftj.distributed.objects.mounts import UnknownOutcomeError, shown
 from lftj.errors import DistributedError, LftjError
 from lftj.scantree import frozen
-from lftj.storage.durable import sealed
+from lftj.storage.durable import LOG, sealed
 from lftj.types import Role, in_role
 
 ROWS = "rows"
@@ -228,13 +228,15 @@ class Manifest:
     @staticmethod
     def opened(path: Path, parts: int) -> Manifest:
         """The truth below a path, begun where nothing is yet. Raises DistributedError (E403) as
-        `load`, where there are other parts, and where rows are that no manifest names: they are not
-        ours to remove.
+        `load`, where there are other parts, where rows are that no manifest names, which are not
+        ours to remove, and where a workspace of one process is.
         """
         found = Manifest.load(path)
         if found is None:
             if store_of(path).names(path / ROWS):
                 raise manifest_missing(path)
+            if (path / LOG).exists():
+                raise _of_one_process(path)
             with suppress(OvertakenError):  # two may begin it at once
                 path.mkdir(parents=True, exist_ok=True)
                 make_epoch(path, 0, Manifest(parts, mark=uuid4().hex)._written())
@@ -308,6 +310,17 @@ def manifest_missing(path: Path) -> DistributedError:
     hint = f"take the path back from a copy; to begin anew remove {shown(path / ROWS)}"
     return DistributedError(
         f"the manifest is missing, though {shown(path)} holds rows", code="E403", hint=hint
+    )
+
+
+def _of_one_process(path: Path) -> DistributedError:
+    """The error for the path of a workspace that is no parts."""
+    hint = (
+        "open it with lftj.connect(path); for parts choose another path, add its rules there, and "
+        "load its rows, parts.load(name, its[name].arrow())"
+    )
+    return DistributedError(
+        f"{shown(path)} holds a workspace of one process", code="E403", hint=hint
     )
 
 

@@ -24,16 +24,16 @@ from lftj.frames.whole_files import sync_folder
 from lftj.scantree.process.file_locks import lock_file, unlock_file
 from lftj.scantree.watched_files import SUMS
 from lftj.storage.durable.acknowledged import ACKNOWLEDGED
-from lftj.storage.durable.folder_lock import LOCK, FolderLock, HeldError
+from lftj.storage.durable.folder_lock import LOCK, LOG, FolderLock, HeldError
 from lftj.storage.durable.log import Log
-from lftj.storage.durable.log_file import ENDS, FILE
+from lftj.storage.durable.log_file import ENDS
 from lftj.storage.durable.strings_file import files_of
 
 PAGES = "pages"
 READERS = "readers.lock"
 UNCHECKED = "unchecked"
 HEAD, TEMPORARY = ".head", ".tmp"
-_OURS = (LOCK, READERS, PAGES, UNCHECKED, ACKNOWLEDGED, *(FILE + end for end in ENDS))
+_OURS = (LOCK, READERS, PAGES, UNCHECKED, ACKNOWLEDGED, *(LOG + end for end in ENDS))
 
 
 @contextmanager
@@ -53,7 +53,7 @@ def require_workspace(folder: Path, *, create: bool) -> None:
     are.
     """
     with system_errors(folder):
-        if (folder / FILE).is_file():
+        if (folder / LOG).is_file():
             return
         if folder.exists() and (
             not folder.is_dir() or any(file.name not in _OURS for file in folder.iterdir())

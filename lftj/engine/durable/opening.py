@@ -14,7 +14,8 @@ from lftj.engine.durable.durable import Durable
 from lftj.engine.versions.ancestry import Ancestry
 from lftj.errors import DeclarationError, DurableError
 from lftj.scantree.watched_files import FileDamagedError
-from lftj.storage.durable.log_file import DURABILITY, FILE
+from lftj.storage.durable.folder_lock import LOG
+from lftj.storage.durable.log_file import DURABILITY
 
 if TYPE_CHECKING:
     from lftj.engine.live.engine import Engine
@@ -90,7 +91,7 @@ def save(engine: Engine, path: str | os.PathLike[str], durability: str = "full")
     for each in engines:
         require_caught_up(each.positions, each.state.version)
     folder = Path(path).absolute()
-    if (folder / FILE).exists():
+    if (folder / LOG).exists():
         hint = "choose a path where nothing is, or remove the workspace there"
         raise DurableError(f"there is a workspace at {folder} already", code="E351", hint=hint)
     durable = Durable(engine, folder, durability=durability)

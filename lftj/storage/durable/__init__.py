@@ -14,7 +14,7 @@ from lftj.storage.durable.appended_files import (
     take_head,
     write_stretch,
 )
-from lftj.storage.durable.folder_lock import LOCK, ProcessLock
+from lftj.storage.durable.folder_lock import LOCK, LOG, ProcessLock
 from lftj.storage.durable.sealed import sealed, unsealed
 from lftj.storage.durable.signed_rows import coded_rows, signed_table
 from lftj.storage.durable.stored_format import stored_format
@@ -31,6 +31,7 @@ from lftj.storage.durable.strings_file import files_of
 
 __all__ = [
     "LOCK",
+    "LOG",
     "NOT_TO_BE_HAD",
     "OpenedTrees",
     "ProcessLock",

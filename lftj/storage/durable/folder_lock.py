@@ -15,6 +15,8 @@ from pathlib import Path
 from lftj.scantree.process.file_locks import lock_file, unlock_file
 
 LOCK = "writer.lock"
+LOG = "log.sqlite"
+"""The log of a workspace of one process (`log_file`), by which such a folder is known."""
 _LONGEST = 4096
 
 

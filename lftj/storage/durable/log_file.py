@@ -20,10 +20,10 @@ from tempfile import TemporaryDirectory
 from urllib.parse import quote
 
 from lftj.errors import DurableError
+from lftj.storage.durable.folder_lock import LOG
 from lftj.storage.durable.log_branches import BRANCH_TABLES
 from lftj.storage.durable.log_records import TABLES
 
-FILE = "log.sqlite"
 ENDS = ("-journal", "-wal", "-shm")
 """Endings of the names that SQLite gives to files of its own beside it."""
 FORMAT = 4
@@ -64,7 +64,7 @@ class LogFile:
 
     def __init__(self, folder: Path, *, write: bool, durability: str = "full"):
         """Open it, or begin it where `write` and there is none. Raises DurableError."""
-        self.file = folder / FILE
+        self.file = folder / LOG
         self._lock = threading.Lock()
         self._failed: str | None = None
         with self._sqlite_errors():
@@ -98,8 +98,8 @@ class LogFile:
         with TemporaryDirectory() as folder:
             for end in ("", "-wal"):
                 with suppress(FileNotFoundError):
-                    copyfile(f"{self.file}{end}", Path(folder) / f"{FILE}{end}")
-            with closing(sqlite3.connect(Path(folder) / FILE)) as source:
+                    copyfile(f"{self.file}{end}", Path(folder) / f"{LOG}{end}")
+            with closing(sqlite3.connect(Path(folder) / LOG)) as source:
                 source.execute("PRAGMA trusted_schema=OFF")
                 source.backup(found)
         found.execute("PRAGMA trusted_schema=OFF")
@@ -225,7 +225,7 @@ class LogFile:
 
     def copy_to(self, folder: Path) -> None:
         """Write the log as it is now to another folder. Commits go on. Raises DurableError."""
-        with self._sqlite_errors(), closing(sqlite3.connect(folder / FILE)) as target:
+        with self._sqlite_errors(), closing(sqlite3.connect(folder / LOG)) as target:
             if self._fixed:
                 with self._lock:
                     self._connection.backup(target)
@@ -272,7 +272,7 @@ class LogFile:
 
 def _unwritable(folder: Path) -> bool:
     """True where this process may write no file, and no other one has the database open."""
-    return not (os.access(folder, os.W_OK) or (folder / f"{FILE}-shm").exists())
+    return not (os.access(folder, os.W_OK) or (folder / f"{LOG}-shm").exists())
 
 
 def _tables(format: int) -> list[str]:
