@@ -113,10 +113,16 @@ def take_rows(data: np.ndarray, places: np.ndarray, threads: Threads = ALONE) ->
 
 
 def _sorted_matrix(
-    data: np.ndarray, width: int, *, unique: bool = False, threads: Threads = ALONE
+    data: np.ndarray,
+    width: int,
+    *,
+    unique: bool = False,
+    own: bool = False,
+    threads: Threads = ALONE,
 ) -> tuple[np.ndarray, int]:
     """A matrix of columns × rows in ascending order of its first `width` columns, and DISTINCT or
-    SORTED when it is so already. `unique`: each row once, and all columns are of the order.
+    SORTED when it is so already. `unique`: each row once, and all columns are of the order. `own`:
+    the matrix may be overwritten.
     """
     rows = data.shape[1]
     key, bounds = np.empty(rows, np.int64), np.empty((2, len(data)), np.int64)
@@ -132,7 +138,7 @@ def _sorted_matrix(
             ordered = take_rows(data, places_in_order(data[:width], threads), threads)
         return (ordered.take(equal_runs(list(ordered), width), axis=1) if unique else ordered), 0
     sort_words(key, state, int(bounds[1, width:].sum()), threads)
-    ordered = np.empty_like(data)
+    ordered = data if own else np.empty_like(data)  # fresh memory may take longer than to sort
     count = unpack_rows(key, bounds[0], bounds[1], unique, ordered)
     return (ordered if count == rows else ordered[:, :count]), 0
 
@@ -148,8 +154,9 @@ def sort_rows(columns: Columns) -> list[np.ndarray]:
     if len(columns) * len(columns[0]) > _LARGE and _are_distinct(columns):
         return list(columns)
     given = as_matrix(columns, len(columns))
-    ordered, _ = _sorted_matrix(given, len(columns), unique=True)
-    if ordered is not given:
+    own = given.size > _LARGE and not np.may_share_memory(given, columns[0])
+    ordered, state = _sorted_matrix(given, len(columns), unique=True, own=own)
+    if ordered is not given or state == 0:
         return Lines(ordered)
     return list(columns) if given.size > _LARGE else Lines(given, columns)
 
