@@ -63,8 +63,11 @@ def connect(
 ) -> Workspace: ...
 @overload
 def connect(
+    path: str | os.PathLike[str] | None = None,
     *,
     executor: Executor,
+    copy: bool = False,
+    storage_options: Mapping[str, str] | None = None,
     writer_timeout: float = 60.0,
     progress: Callable[[str], None] | None = None,
     elastic: float = 0.2,
@@ -94,7 +97,8 @@ def connect(
 
     The workspace at `path`, a folder, is opened, or begun where nothing is; `create=False` refuses
     to begin one. One process writes to it, any number read along: `read_only=True`, then
-    `ws.refresh()`. `copy=True` gives a workspace in memory with all that is there.
+    `ws.refresh()`. `copy=True` gives a workspace in memory with all that is there, with an executor
+    of Spark one over parts; what is there may be over parts, too.
     `durability="full"`: a commit is on disk when it returns; "normal" and "off" leave it to the
     system when, as SQLite does; all of them survive the end of the process. Raises DurableError
     (E350 to E357).
@@ -132,35 +136,35 @@ def connect(
         from lftj.distributed.backend import Parts
         from lftj.distributed.parts.task import TRACE_BUDGET, Settings
 
-        _refuse(
-            Kind.PARTS,
-            path=(path, None),
-            keep=(keep, None),
-            storage_options=(storage_options, None),
-            **of_path,
-        )
+        source = None
+        if copy and path is not None:
+            source = _place_of(path, storage_options)
+            of_path["copy"] = False, False
+        else:
+            _refuse(Kind.PARTS, path=(path, None), storage_options=(storage_options, None))
+        _refuse(Kind.PARTS, keep=(keep, None), **of_path)
         share = (
             TRACE_BUDGET if trace_budget == _TRACE_BUDGET else trace_budget // executor.partitions
         )
         settings = Settings(tuple(tuning.others()), share)
-        return Workspace(Parts(executor, writer_timeout, elastic, settings, progress))
+        workspace = Workspace(Parts(executor, writer_timeout, elastic, settings, progress))
+        if source is not None:
+            _copy_into(workspace, source)
+        return workspace
     if executor is not None and not hasattr(executor, "workers"):
         hint = "lftj.ThreadExecutor(threads=2), or lftj.SparkExecutor(…)"
         raise DeclarationError(f"{executor!r} evaluates nothing", hint=hint)
     workers = executor or ThreadExecutor()
-    place: Path | Address | None = None
-    if path is not None:
-        named = ":/" not in os.fspath(path)
-        place = Path(path) if named else _place_of(path, storage_options)
+    place = None if path is None else _place_of(path, storage_options)
     if storage_options is not None and (place is None or isinstance(place, Path)):
         raise refused("storage_options", Kind.PATH, storage_options)
     if place is not None:
         if read_only and _are_parts(place):
             _refuse(Kind.PARTS, **{**of_path, "read_only": (False, False)}, keep=(keep, None))
             return Workspace(_reader(place, writer_timeout, progress, workers, tuning))
-        if not isinstance(place, Path):
+        if not (copy or isinstance(place, Path)):
             raise refused("writing to an address", Kind.PARTS, path)
-        path = place
+    parts = copy and place is not None and _are_parts(place)
     engine = InProcess(
         writer_timeout,
         progress,
@@ -168,18 +172,20 @@ def connect(
         trace_budget,
         workers,
         tuning,
-        None if path is None else WIDE,
-        keep_of(keep, files=path is not None and not copy),
+        None if place is None or parts else WIDE,
+        keep_of(keep, files=place is not None and not copy),
     )
-    if path is None:
+    if place is None:
         _refuse(Kind.MEMORY, **of_path)
+    elif parts or not isinstance(place, Path):
+        return _copy_into(Workspace(engine), place)
     else:
         from lftj.engine.durable.opening import (
             open_path,  # SQLite is imported where there are files
         )
 
         open_path(
-            engine, path, create=create, read_only=read_only, copy=copy, durability=durability
+            engine, place, create=create, read_only=read_only, copy=copy, durability=durability
         )
     return Workspace(engine)
 
@@ -187,9 +193,11 @@ def connect(
 def _place_of(
     path: str | os.PathLike[str], storage_options: Mapping[str, str] | None
 ) -> Path | Address:
-    """The folder or address that an address names. Raises DistributedError (E400) for one of
+    """The folder or address that a path names. Raises DistributedError (E400) for an address of
     another kind.
     """
+    if ":/" not in os.fspath(path):
+        return Path(path)
     from lftj.partition.address import UnsupportedError, place_of  # paid by who names an address
 
     try:
@@ -201,6 +209,18 @@ def _place_of(
 def _are_parts(place: Path | Address) -> bool:
     """Test for an address, or a folder with the manifests of parts."""
     return not isinstance(place, Path) or any(place.glob("manifest-*.json"))
+
+
+def _copy_into(workspace: Workspace, place: Path | Address) -> Workspace:
+    """An empty workspace that begins with a copy; after an error it is closed."""
+    from lftj.api.beginning import begin_with_copy  # as above
+
+    try:
+        begin_with_copy(workspace, place, parts=_are_parts(place))
+    except BaseException:
+        workspace.close()
+        raise
+    return workspace
 
 
 def _reader(

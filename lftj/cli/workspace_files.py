@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lftj.errors import DurableError
 
@@ -90,24 +90,14 @@ def dump(path: Path, folder: Path, *, salvage: bool, branch: str) -> bool:
 def load(folder: Path, path: Path) -> None:
     """Begin a workspace with what a dump has, in one commit."""
     from lftj import connect
+    from lftj.api.beginning import begin_with
     from lftj.engine.durable.dump import dumped
-    from lftj.maintenance.rules.called_functions import function_at
 
-    found = dumped(folder)
+    contents, rows = dumped(folder)
     if path.exists() and any(path.iterdir()):
         hint = "choose a path where nothing is"
         raise DurableError(f"there is something at {path}", code="E351", hint=hint)
-    with connect(path) as workspace, workspace.transaction() as tx:
-        for aggregate in found.aggregates.values():
-            tx.add_aggregate(aggregate)
-        for signature in found.functions:
-            tx.add_function(function_at(signature))
-        for schema, view in found.relations:
-            tx.declare(schema, view=view)
-        handles = tx.add_rules(found.rules) if found.rules else []
-        for name, file in found.rows.items():
-            tx.insert(name, file)
-        draft: Any = tx._open()  # pyright: ignore[reportPrivateUsage]
-        draft.restore_programs(found.programs, handles)
-    for name in found.rows:
+    with connect(path) as workspace:
+        tx = begin_with(workspace, contents, rows.items())
+    for name in rows:
         print(f"  {name}: {tx.inserted(name):,} rows")

@@ -316,8 +316,8 @@ def manifest_missing(path: Path) -> DistributedError:
 def _of_one_process(path: Path) -> DistributedError:
     """The error for the path of a workspace that is no parts."""
     hint = (
-        "open it with lftj.connect(path); for parts choose another path, add its rules there, and "
-        "load its rows, parts.load(name, its[name].arrow())"
+        "open it with lftj.connect(path), or begin parts elsewhere with all that it has: "
+        "lftj.connect(path, copy=True, executor=lftj.SparkExecutor(spark, path=elsewhere))"
     )
     return DistributedError(
         f"{shown(path)} holds a workspace of one process", code="E403", hint=hint

@@ -57,7 +57,6 @@ def _not_for_parts(option: str, hint: str) -> Refusal:
     return Refusal(f"a distributed workspace cannot do this: {option}", hint)
 
 
-_OF_PARTS = "leave it out: the executor's path is opened to write, or begun where nothing is"
 _ONE_PROCESS = "nobody else commits to the path: ws.version and ws.subscribe tell of every commit"
 
 _HELD_HERE = (
@@ -126,7 +125,13 @@ REFUSALS: dict[tuple[str, Kind], Refusal] = {
         (option, Kind.MEMORY): _for_a_path(option)
         for option in ("create", "read_only", "copy", "durability")
     },
-    **{(option, Kind.PARTS): _not_for_parts(option, _OF_PARTS) for option in ("create", "copy")},
+    ("create", Kind.PARTS): _not_for_parts(
+        "create", "leave it out: the executor's path is opened to write, or begun where nothing is"
+    ),
+    ("copy", Kind.PARTS): _not_for_parts(
+        "copy without a path",
+        "name what is copied: lftj.connect(path, copy=True, executor=…); else leave it out",
+    ),
     ("read_only", Kind.PARTS): _not_for_parts(
         "read_only", "read the path without an executor: lftj.connect(path, read_only=True)"
     ),
@@ -153,7 +158,7 @@ REFUSALS: dict[tuple[str, Kind], Refusal] = {
     ("refresh", Kind.PARTS): _not_for_parts("refresh", _ONE_PROCESS),
     ("wait_for", Kind.PARTS): _not_for_parts("wait_for", _ONE_PROCESS),
     ("save_as", Kind.PARTS): _not_for_parts(
-        "save_as", "load its rows elsewhere: lftj.connect(path).load(name, ws[name].arrow())"
+        "save_as", "save a copy of its path: lftj.connect(path, copy=True).save_as(elsewhere)"
     ),
     ("save_as", Kind.PATH): Refusal(
         "the workspace is durable already, at {what}",
@@ -192,7 +197,8 @@ REFUSALS: dict[tuple[str, Kind], Refusal] = {
     ("keep", Kind.PARTS): _not_for_parts("keep", _HELD_HERE),
     ("path", Kind.PARTS): Refusal(
         "a distributed workspace has no path beside its executor's, found path={what!r}",
-        "give it to the executor: lftj.SparkExecutor(spark, path=…)",
+        "give it to the executor: lftj.SparkExecutor(spark, path=…); copy=True begins with what is "
+        "at a path",
     ),
 }
 """Refusals by capability (a method of a workspace, an option of `connect`, a kind of executor) and

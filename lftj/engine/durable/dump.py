@@ -30,18 +30,19 @@ from lftj.syntax import tree
 
 if TYPE_CHECKING:
     from lftj.engine.live.engine import Engine
+    from lftj.engine.versions.result import Result
+    from lftj.engine.versions.state import State
 
 RULES, RELATIONS, ROWS = "rules.dl", "relations.json", "rows"
 FORMAT = 1
 
 
-class Dumped(NamedTuple):
-    """A dump: schemas with a mark for views, aggregates, rule text, and files of rows."""
+class Contents(NamedTuple):
+    """All of a workspace but rows: schemas with a mark for views, aggregates, rule text."""
 
     relations: list[tuple[RelationSchema, bool]]
     aggregates: Mapping[str, UserAggregate]
     rules: str
-    rows: dict[str, Path]
     programs: Mapping[str, Any]
     """Programs by name, whose rules are told by their places among all."""
     functions: list[FunctionSignature]
@@ -54,23 +55,20 @@ def dump(engine: Engine, folder: Path) -> Iterator[tuple[str, int | DurableError
     empty or cannot be written.
     """
     state = engine.state
-    catalog = state.program.catalog
+    contents = contents_of(state)
     try:
         (folder / ROWS).mkdir(parents=True)
-        types = "".join(f"{clause}\n" for clause in _types(catalog))
-        rules = "".join(f"{source.rule}\n" for source in state.program.sources.values())
-        (folder / RULES).write_text(types + rules, encoding="utf-8")
-        about = {
+        (folder / RULES).write_text(contents.rules, encoding="utf-8")
+        about: dict[str, Any] = {
             "format": FORMAT,
             "version": state.version,
-            "relations": [
-                relation_data(schema, view=schema.name in state.views)
-                for schema in catalog.relations.values()
-            ],
-            "aggregates": paths_of(state.aggregates),
-            **_functions(catalog),
-            **_programs(state.program),
+            "relations": [relation_data(schema, view=view) for schema, view in contents.relations],
+            "aggregates": paths_of(contents.aggregates),
         }
+        if contents.functions:
+            about["functions"] = list(map(function_data, contents.functions))
+        if contents.programs:
+            about["programs"] = contents.programs
         (folder / RELATIONS).write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
     except OSError as reason:
         raise FrameError(
@@ -78,31 +76,39 @@ def dump(engine: Engine, folder: Path) -> Iterator[tuple[str, int | DurableError
             code="E232",
             hint="name a folder that is not there yet",
         ) from None
-    for name, schema in catalog.relations.items():
+    for name, rows in own_rows(engine, state):
+        yield name, _dump_rows(rows, folder / ROWS / f"{name}.parquet")
+
+
+def contents_of(state: State) -> Contents:
+    """All of a state but rows."""
+    program = state.program
+    catalog = program.catalog
+    clauses = [*_types(catalog), *(source.rule for source in program.sources.values())]
+    return Contents(
+        [(schema, schema.name in state.views) for schema in catalog.relations.values()],
+        state.aggregates,
+        "".join(f"{clause}\n" for clause in clauses),
+        _programs(program),
+        list(catalog.functions.values()),
+    )
+
+
+def own_rows(engine: Engine, state: State) -> Iterator[tuple[str, Result]]:
+    """Yield each relation that has rows which are not derived, with these."""
+    for name, schema in state.program.catalog.relations.items():
         base = state.base(name)
         if base.count and not (state.program.derives(name) and base is state.database[name]):
-            yield name, _dump_rows(engine, schema, folder / ROWS / f"{name}.parquet")
-
-
-def _functions(catalog: Catalog) -> dict[str, Any]:
-    """Functions of users; nothing where there are none."""
-    functions = catalog.functions.values()
-    return {"functions": list(map(function_data, functions))} if functions else {}
+            yield name, engine.base_result(state, schema)
 
 
 def _programs(program: Program) -> dict[str, Any]:
-    """Programs by name; nothing where there are none."""
+    """Programs by name."""
     catalog, places = program.catalog, {n: place for place, n in enumerate(program.sources)}
-    return (
-        {
-            "programs": {
-                name: program_data(each.renumbered(places.__getitem__), catalog.relations)
-                for name, each in catalog.programs.items()
-            }
-        }
-        if catalog.programs
-        else {}
-    )
+    return {
+        name: program_data(each.renumbered(places.__getitem__), catalog.relations)
+        for name, each in catalog.programs.items()
+    }
 
 
 def _types(catalog: Catalog) -> Iterator[tree.Clause]:
@@ -114,8 +120,7 @@ def _types(catalog: Catalog) -> Iterator[tree.Clause]:
             yield declaration_of(catalog, name)
 
 
-def _dump_rows(engine: Engine, schema: RelationSchema, file: Path) -> int | DurableError:
-    rows = engine.base_result(engine.state, schema)
+def _dump_rows(rows: Result, file: Path) -> int | DurableError:
     try:
         rows.write_parquet(file)
     except DurableError as error:
@@ -123,8 +128,10 @@ def _dump_rows(engine: Engine, schema: RelationSchema, file: Path) -> int | Dura
     return len(rows)
 
 
-def dumped(folder: Path) -> Dumped:
-    """A dump that was written by `dump`. Raises FrameError (E232), or DurableError (E352, E357)."""
+def dumped(folder: Path) -> tuple[Contents, dict[str, Path]]:
+    """A dump that was written by `dump`, and its files of rows. Raises FrameError (E232), or
+    DurableError (E352, E357).
+    """
     try:
         about: dict[str, Any] = json.loads((folder / RELATIONS).read_text(encoding="utf-8"))
         if about["format"] > FORMAT:
@@ -135,14 +142,14 @@ def dumped(folder: Path) -> Dumped:
             )
         relations = [(relation_schema_of(each), each["view"]) for each in about["relations"]]
         files = {schema.name: folder / ROWS / f"{schema.name}.parquet" for schema, _ in relations}
-        return Dumped(
+        contents = Contents(
             relations,
             aggregates_at(about["aggregates"]),
             (folder / RULES).read_text(encoding="utf-8"),
-            {name: file for name, file in files.items() if file.exists()},
             about.get("programs", {}),
             list(map(function_signature_of, about.get("functions", ()))),
         )
+        return contents, {name: file for name, file in files.items() if file.exists()}
     except DurableError:
         raise
     except (OSError, ValueError, LookupError, TypeError) as reason:
