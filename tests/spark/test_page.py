@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import lftj
 from bench.partition.overhead import PRELOADED
 from bench.partition.seaweed import BUCKET, seaweed
 from lftj.partition.address import CACHE
@@ -29,7 +30,7 @@ def _run(block: Block, namespace: dict[str, Any], **others: str) -> None:
 def test_all_python_of_the_page_runs(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first, reader, objects, stream = (block for block in blocks(PAGE) if block.kind == "py")
+    first, copied, reader, objects, stream = (block for block in blocks(PAGE) if block.kind == "py")
     folder = {"/shared": str(tmp_path)}
     pq.write_table(pa.table({"x": [1, 2, 3], "y": [3, 3, 4]}), tmp_path / "edges.parquet")
     namespace: dict[str, Any] = {}
@@ -37,6 +38,10 @@ def test_all_python_of_the_page_runs(
     big = namespace["big"]
     assert big["triangles"].fetchall() == [(1, 1)]
     assert namespace["tx"].changes("triangles").df()["x"].tolist() == [1]
+    monkeypatch.chdir(tmp_path)
+    _run(copied, namespace)
+    with lftj.connect("back.lftj", read_only=True) as back:
+        assert back["leg"].fetchall() == [(1, 2), (2, 3)]
     _run(reader, namespace, **folder)
     with namespace["reader"] as along:
         assert (along.version, along["triangles"].fetchall()) == (big.version, [(1, 1)])

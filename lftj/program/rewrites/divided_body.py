@@ -24,6 +24,7 @@ from lftj.program.rewrites.elimination_trees import (
     Total,
     eliminated,
     is_cheap,
+    steps_of,
 )
 from lftj.program.rewrites.join_estimates import Profile, bits
 from lftj.program.rewrites.rule_program import RuleProgram
@@ -71,21 +72,33 @@ class DividedBody:
     def best(self) -> Part | None:
         """The cheapest tree of parts; None where the conjunction is to stay as it is."""
         variables = bits(v for atom in self.atoms for v in of_literal(atom))
-        read = [atom for atom in self.atoms if isinstance(atom, CheckedAtom)]
-        if len(read) < (2 if self._totals else 3) or not variables & ~self._held:
+        if len(self._read) < (2 if self._totals else 3) or not variables & ~self._held:
             return None
         if len(self.atoms) + len(self.tests) > _LONGEST:
             return None
-        sizes = self._sizes(read, variables.bit_count())
+        problem = self._problem()
+        return None if problem is None or is_cheap(problem) else eliminated(self._apart(problem))
+
+    def steps(self) -> float | None:
+        """Kernel steps of the conjunction as it is; None where too little is known."""
+        problem = self._problem()
+        return None if problem is None else steps_of(problem)
+
+    @property
+    def _read(self) -> list[CheckedAtom]:
+        return [atom for atom in self.atoms if isinstance(atom, CheckedAtom)]
+
+    def _problem(self) -> Problem | None:
+        variables = bits(v for atom in self.atoms for v in of_literal(atom))
+        sizes = self._sizes(self._read, variables.bit_count())
         if sizes is None:
             return None
-        problem = Problem(
+        return Problem(
             [self._atom(atom, sizes) for atom in self.atoms],
             [bits(of_literal(test)) for test in self.tests],
             self._held,
             self._totals,
         )
-        return None if is_cheap(problem) else eliminated(self._apart(problem))
 
     def _sizes(self, read: Sequence[CheckedAtom], variables: int) -> dict[str, Size] | None:
         """The sizes of the relations read; those of relations like any other where too little is

@@ -107,9 +107,14 @@ class _Item(NamedTuple):
     apart: bool
 
 
+def steps_of(problem: Problem) -> float:
+    """Kernel steps of a body as it is."""
+    return _Trees(problem).whole().steps
+
+
 def is_cheap(problem: Problem) -> bool:
     """Test for a body that takes no longer than one part has to save."""
-    return _Trees(problem).whole().steps < VIEW
+    return steps_of(problem) < VIEW
 
 
 def eliminated(problem: Problem) -> Part | None:

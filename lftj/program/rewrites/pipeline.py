@@ -39,6 +39,7 @@ from lftj.program.rewrites.computed_keys import computed_keys
 from lftj.program.rewrites.conjunctive_rules import conjunctive_rules
 from lftj.program.rewrites.decided import decided
 from lftj.program.rewrites.disjunctions import alternatives, united
+from lftj.program.rewrites.distinct_counts import distinct_counts
 from lftj.program.rewrites.functor_calls import functor_calls
 from lftj.program.rewrites.implied_atoms import implied_atoms
 from lftj.program.rewrites.independent_parts import independent_parts
@@ -216,6 +217,12 @@ PASSES = (
         max_as_min,
         "a search ends at the first row of a group, so the greatest below a bound comes first",
         "Veldhuizen, Leapfrog Triejoin, 2014",
+    ),
+    Pass(
+        "distinct counts",
+        distinct_counts,
+        "a value counts once, so what else the body has only has to exist",
+        "Yan and Larson, Eager Aggregation and Lazy Aggregation, 1995",
     ),
     Pass(
         "implied atoms",

@@ -33,6 +33,7 @@ FIRES = {
     "functors": 'hs(t) :- s(_, u), t = cat(u, "x").',
     "computed keys": "h2(x, y) :- a(x, u), e(y, v), u band 3 = v band 3.",
     "max as min": "h2(x, n) :- b(x), n = max y : { a(_, y), y <= x }.",
+    "distinct counts": "h2(x, count_distinct(y)) :- e(x, y), e(x, z).",
     "implied atoms": "h2(x, n) :- a(x, _), n = count : { a(_, y), y <= x }.",
     "independent parts": "h1(x) :- b(x), a(y, z), e(z, y).",
     "nearest rows": "hs(t) :- e(_, y), t = last(v, u) : { s(u, v), u < y }.",
