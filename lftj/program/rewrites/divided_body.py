@@ -8,13 +8,13 @@ arithmetic may fail: it matters only where the rest of the body holds.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import reduce
 from operator import or_
 
 from lftj.program.arithmetic import comparison_may_fail
 from lftj.program.bindings import Variables, definitions, of_literal
-from lftj.program.checked import CheckedAtom
+from lftj.program.checked import CheckedAtom, CheckedLiteral
 from lftj.program.normal_form import Expression, Filter, Ref, Value
 from lftj.program.rewrites.conjunct import Conjunct
 from lftj.program.rewrites.elimination_trees import (
@@ -39,6 +39,18 @@ _ROWS, _VALUES, _CROWD = 1_000, 250.0, 5.0
 """Rows that a relation is taken to have of which nothing is known, values of each column, and rows
 with the value of a row drawn at random.
 """
+
+
+def linked(literals: Iterable[CheckedLiteral]) -> list[int]:
+    """The variables of literals, as bits, in groups that no literal links."""
+    found: list[int] = []
+    for literal in literals:
+        variables = bits(of_literal(literal))
+        near = [group for group in found if group & variables]
+        found = [group for group in found if not group & variables]
+        if variables:
+            found.append(reduce(or_, near, variables))
+    return found
 
 
 class DividedBody:
@@ -81,16 +93,16 @@ class DividedBody:
 
     def steps(self) -> float | None:
         """Kernel steps of the conjunction as it is; None where too little is known."""
-        problem = self._problem()
+        problem = self._problem(few=True)
         return None if problem is None else steps_of(problem)
 
     @property
     def _read(self) -> list[CheckedAtom]:
         return [atom for atom in self.atoms if isinstance(atom, CheckedAtom)]
 
-    def _problem(self) -> Problem | None:
+    def _problem(self, *, few: bool = False) -> Problem | None:
         variables = bits(v for atom in self.atoms for v in of_literal(atom))
-        sizes = self._sizes(self._read, variables.bit_count())
+        sizes = self._sizes(self._read, variables.bit_count(), few)
         if sizes is None:
             return None
         return Problem(
@@ -100,9 +112,11 @@ class DividedBody:
             self._totals,
         )
 
-    def _sizes(self, read: Sequence[CheckedAtom], variables: int) -> dict[str, Size] | None:
+    def _sizes(
+        self, read: Sequence[CheckedAtom], variables: int, few: bool
+    ) -> dict[str, Size] | None:
         """The sizes of the relations read; those of relations like any other where too little is
-        known, if the body is too long to leave it at that.
+        known, if the body is too long to leave it at that. `few` rows of all may be enough.
         """
         known = {
             each.relation: None
@@ -113,7 +127,9 @@ class DividedBody:
         sizes = [*known.values()]
         if NO_SIZE in sizes:
             return None
-        enough = None not in sizes and not all(size.few for size in sizes if size is not None)
+        enough = None not in sizes and (
+            few or not all(size.few for size in sizes if size is not None)
+        )
         if not enough and variables <= _SEARCHED_VARIABLES and not self._multiplies():
             return None
         width = max(len(each.args) for each in read)
@@ -127,14 +143,8 @@ class DividedBody:
         """Test for an aggregate over atoms that nothing links, each of which would be combined with
         every row of the others, however few they are now.
         """
-        linked: list[int] = []
-        for literal in (*self.atoms, *self.tests, *self.rest.literals):
-            variables = bits(of_literal(literal))
-            near = [group for group in linked if group & variables]
-            linked = [group for group in linked if not group & variables]
-            if variables:
-                linked.append(reduce(or_, near, variables))
-        return bool(self._totals) and len(linked) > 1
+        literals = (*self.atoms, *self.tests, *self.rest.literals)
+        return bool(self._totals) and len(linked(literals)) > 1
 
     def _atom(self, atom: CheckedAtom | Filter, sizes: dict[str, Size]) -> Atom:
         if isinstance(atom, Filter):

@@ -26,6 +26,10 @@ CASES = {
             "h1(count()) :- rule1#part2(x).",
         ],
     ),
+    "atoms that a comparison alone links": (
+        "h1(count_distinct(x)) :- e(x, _), b(y), x < y.",
+        ["rule1#part1(x) :- e(x, _1), b(y), x < y.", "h1(count()) :- rule1#part1(x)."],
+    ),
     "in braces": (
         "h2(x, n) :- e(x, _), n = count_distinct y : { e(x, y), e(x, z), e(w, z) }.",
         [
@@ -66,7 +70,7 @@ BODIES = {
     "a negated atom": "v(x, count_distinct(z)) :- e(x, y), e(y, z), !e(x, z), e(z, _).",
     "a value that is computed": "v(count_distinct((x + z) % 7)) :- e(x, y), e(y, z).",
     "a group that is computed": "v(x % 3, count_distinct(z)) :- e(x, y), e(y, z), e(z, _).",
-    "NULL does not count": "v(l, count_distinct(n)) :- g(x, l), e(x, y), w(y, n), e(y, _).",
+    "NULL does not count": "v(l, count_distinct(n)) :- g(x, l), w(x, n), e(x, y), e(x, z).",
     "braces": "v(x, n) :- g(x, _), n = count_distinct z : { e(x, y), e(y, u), e(u, z) }.",
     "nothing in braces": "v(x, n) :- g(x, _), n = count_distinct z : { e(x, y), e(y, z), z < 3 }.",
 }
