@@ -5,10 +5,9 @@
     v(l, count()) :- part1(l, x).     part1(l, x) :- g(x, l), e(x, y), e(y, z), e(z, _).
 
 A value counts once, whatever the number of assignments that have it. So what else the body has only
-has to exist: the body of `part1` may lose what a head without aggregates may, atoms that others
-imply, parts that nothing links, and variables, and the search for a row of it ends at the first
-proof. Where nothing is won the body stays where it is, and the values of each group are kept as
-they are found.
+has to exist: the body of `part1` may lose what a head without aggregates may, parts that nothing
+links, and variables, and the search for a row of it ends at the first proof. Where nothing is won
+the body stays where it is, and the values of each group are kept as they are found.
 """
 
 from __future__ import annotations
@@ -22,12 +21,11 @@ from lftj.program.rewrites.aggregates import counting
 from lftj.program.rewrites.conjunct import Conjunct
 from lftj.program.rewrites.divided_body import DividedBody, linked
 from lftj.program.rewrites.elimination_trees import GAIN, VIEW
-from lftj.program.rewrites.implied_atoms import implied_atoms
 from lftj.program.rewrites.independent_parts import independent_parts
 from lftj.program.rewrites.rule_program import Definition, HeadTerm, RuleProgram
 from lftj.program.rewrites.variable_elimination import variable_elimination
 
-_LOSING = (implied_atoms, independent_parts, variable_elimination)
+_LOSING = (independent_parts, variable_elimination)
 """Passes by which a body loses what only has to exist."""
 
 

@@ -6,7 +6,8 @@
 
 A group is there because a row asks for it, so nothing is to be looked for among the rows again.
 An atom also goes where other atoms of its body fold onto it (`foldings`) [Chandra and Merlin 1977].
-Only where a head has no aggregate: that counts all assignments.
+Not where a head has an aggregate that counts all assignments: `min`, `max` and `count_distinct` do
+not.
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
 
+from lftj.functions.aggregates import COUNT_DISTINCT, EXTREMES
 from lftj.program.bindings import of_expressions, of_literals
 from lftj.program.checked import CheckedAtom, CheckedHeadAggregate, CheckedLiteral
-from lftj.program.normal_form import NormalRule, Ref, Value
+from lftj.program.normal_form import Expression, NormalRule, Ref, Value
 from lftj.program.rewrites.conjunct import Conjunct
 from lftj.program.rewrites.foldings import Said, core
 from lftj.program.rewrites.rule_program import Definition, RuleProgram
@@ -36,11 +38,22 @@ def implied_atoms(program: RuleProgram) -> RuleProgram:
     return draft
 
 
+_ONCE = {*EXTREMES, COUNT_DISTINCT.name}
+"""Aggregates that are the same however many assignments have a value."""
+
+
+def _values(definition: Definition) -> Iterator[Expression]:
+    """Yield what the head reads."""
+    for term in definition.head:
+        yield from term.args if isinstance(term, CheckedHeadAggregate) else (term,)
+
+
 def _may_lose(definition: Definition) -> bool:
     """Test for a head that assignments may be lost of which differ in no column of it."""
     if definition.functor is not None or definition.choice or definition.asked_by:
         return False
-    return not any(isinstance(term, CheckedHeadAggregate) for term in definition.head)
+    terms = [term for term in definition.head if isinstance(term, CheckedHeadAggregate)]
+    return all(term.function in _ONCE for term in terms)
 
 
 def _without(program: RuleProgram, conjunct: Conjunct, definition: Definition) -> Conjunct:
@@ -52,7 +65,7 @@ def _without(program: RuleProgram, conjunct: Conjunct, definition: Definition) -
     plain = {*atoms} - behind.keys()
     positive = [each for each in conjunct.positive if each not in plain]
     others = [*positive, *conjunct.negated, *conjunct.filters]
-    read = of_literals(others) | of_expressions(definition.head)  # type: ignore[arg-type]
+    read = of_literals(others) | of_expressions(_values(definition))
     free = {Ref(variable) for variable in of_literals(atoms) - read}
     left = core(
         [Said(atom.relation, atom.args) for atom in atoms if atom not in behind],

@@ -219,17 +219,17 @@ PASSES = (
         "Veldhuizen, Leapfrog Triejoin, 2014",
     ),
     Pass(
-        "distinct counts",
-        distinct_counts,
-        "a value counts once, so what else the body has only has to exist",
-        "Yan and Larson, Eager Aggregation and Lazy Aggregation, 1995",
-    ),
-    Pass(
         "implied atoms",
         implied_atoms,
         "an atom that others of its body imply, or a group that a row asked for, need not be "
         "looked for",
         "Chandra and Merlin, Optimal Implementation of Conjunctive Queries, 1977",
+    ),
+    Pass(
+        "distinct counts",
+        distinct_counts,
+        "a value counts once, so what else the body has only has to exist",
+        "Yan and Larson, Eager Aggregation and Lazy Aggregation, 1995",
     ),
     Pass(
         "independent parts",

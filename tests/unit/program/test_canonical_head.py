@@ -53,7 +53,7 @@ def test_one_core_and_grouping(rule: str) -> None:
         "r(x, min(v)) :- e(x, y, v, _), f(x, y, y).",
         "r(x, min(v)) :- e(x, y, v, _), f(x, y, 1).",
         "r(x, min(v)) :- e(x, y, v, _), !f(x, y, _).",
-        "r(x, min(v)) :- e(x, y, v, _), f(x, y, _), f(x, y, _).",
+        "r(x, min(v)) :- e(x, y, v, _), f(x, y, _), f(y, x, _).",
         "r(1, min(v)) :- e(x, y, v, _), f(x, y, _).",
     ],
 )

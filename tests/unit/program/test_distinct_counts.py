@@ -16,7 +16,7 @@ from tests.unit.program.rules import normal
 CASES = {
     "an atom that another implies": (
         "h2(x, count_distinct(y)) :- e(x, y), e(x, z).",
-        ["rule1#part1(x, y) :- e(x, y).", "h2(x, count()) :- rule1#part1(x, y)."],
+        ["h2(x, count_distinct(y)) :- e(x, y)."],
     ),
     "a part that nothing links": (
         "h1(count_distinct(x)) :- e(x, _), b(y), y > 3.",
@@ -33,8 +33,7 @@ CASES = {
     "in braces": (
         "h2(x, n) :- e(x, _), n = count_distinct y : { e(x, y), e(x, z), e(w, z) }.",
         [
-            "rule1#part1(x, y) :- e(x, y).",
-            "rule1#count_distinct1(x, count()) :- rule1#part1(x, y).",
+            "rule1#count_distinct1(x, count_distinct(y)) :- e(x, y).",
             "h2(x, n) :- rule1#count_distinct1(x, n).",
             "h2(x, n) :- e(x, _1), !rule1#count_distinct1(x, _), n := 0.",
         ],
@@ -70,7 +69,7 @@ BODIES = {
     "a negated atom": "v(x, count_distinct(z)) :- e(x, y), e(y, z), !e(x, z), e(z, _).",
     "a value that is computed": "v(count_distinct((x + z) % 7)) :- e(x, y), e(y, z).",
     "a group that is computed": "v(x % 3, count_distinct(z)) :- e(x, y), e(y, z), e(z, _).",
-    "NULL does not count": "v(l, count_distinct(n)) :- g(x, l), w(x, n), e(x, y), e(x, z).",
+    "NULL does not count": "v(l, count_distinct(n)) :- g(x, l), w(x, n), e(y, _), y < x.",
     "braces": "v(x, n) :- g(x, _), n = count_distinct z : { e(x, y), e(y, u), e(u, z) }.",
     "nothing in braces": "v(x, n) :- g(x, _), n = count_distinct z : { e(x, y), e(y, z), z < 3 }.",
 }
