@@ -25,7 +25,7 @@ from lftj.program.rewrites.independent_parts import independent_parts
 from lftj.program.rewrites.rule_program import Definition, HeadTerm, RuleProgram
 from lftj.program.rewrites.variable_elimination import variable_elimination
 
-_LOSING = (independent_parts, variable_elimination)
+_PASSES = (independent_parts, variable_elimination)
 """Passes by which a body loses what only has to exist."""
 
 
@@ -56,7 +56,7 @@ def distinct_counts(program: RuleProgram) -> RuleProgram:
     reading = Conjunct([CheckedAtom(name, columns)])
     draft.replace_top(head=tuple(head), finished=(reading,), aggregate=None, eliminates=False)
     multiplies = len(linked(conjunct.positive)) > 1  # but for what tests compare
-    if multiplies or any(loses(draft) is not draft for loses in _LOSING):
+    if multiplies or any(each(draft) is not draft for each in _PASSES):
         return draft
     every, asked = (
         DividedBody(conjunct, variables, (), program).steps()

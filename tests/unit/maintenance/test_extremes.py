@@ -254,7 +254,7 @@ def test_a_commit_of_one_row_looks_at_its_group_alone() -> None:
         "r(x, min(c)) :- offer(x, _, c), c > 0.",
         "r(x, min(s)) :- offer(x, s, s).",
         "r(x, min(c)) :- offer(x, 1, c).",
-        "r(x, min(c)) :- offer(x, s, c), offer(_, s, _).",
+        "r(x, min(c)) :- offer(x, s, c), offer(_, _, s).",
         "r(x, min(c)) :- offer(x, s, c), !offer(x, c, s).",
         "r(x, count()) :- offer(x, _, _).",
         "r(x, sum(c)) :- offer(x, _, c).",
