@@ -129,8 +129,8 @@ REFUSALS: dict[tuple[str, Kind], Refusal] = {
         "create", "leave it out: the executor's path is opened to write, or begun where nothing is"
     ),
     ("copy", Kind.PARTS): _not_for_parts(
-        "copy without a path",
-        "name what is copied: lftj.connect(path, copy=True, executor=…); else leave it out",
+        "copy without a path, or of what is read along",
+        "name what is copied, lftj.connect(path, copy=True, executor=…), or leave it out",
     ),
     ("read_only", Kind.PARTS): _not_for_parts(
         "read_only", "read the path without an executor: lftj.connect(path, read_only=True)"

@@ -24,7 +24,13 @@ from lftj.program.hidden import PART
 from lftj.program.normal_form import Filter, Ref, Value, type_of
 from lftj.program.rewrites.conjunct import Conjunct
 from lftj.program.rewrites.divided_body import is_stuck
-from lftj.program.rewrites.rule_program import Copied, Definition, HeadTerm, RuleProgram
+from lftj.program.rewrites.rule_program import (
+    Copied,
+    Definition,
+    HeadTerm,
+    RuleProgram,
+    aggregates_in,
+)
 from lftj.types import Type
 from lftj.types.sources import is_hidden
 
@@ -61,7 +67,7 @@ def _aggregated(
     definition = program.finished
     if definition is None or definition.functor is not None or len(definition.finished) != 1:
         return None
-    calls = [term for term in definition.head if isinstance(term, CheckedHeadAggregate)]
+    calls = aggregates_in(definition.head)
     if len(calls) != 1 or definition.choice or not fits(calls[0], program):
         return None
     terms = tuple([term for term in definition.head if isinstance(term, Ref)])

@@ -22,7 +22,13 @@ from lftj.program.rewrites.conjunct import Conjunct
 from lftj.program.rewrites.divided_body import DividedBody, linked
 from lftj.program.rewrites.elimination_trees import GAIN, VIEW
 from lftj.program.rewrites.independent_parts import independent_parts
-from lftj.program.rewrites.rule_program import Definition, HeadTerm, RuleProgram
+from lftj.program.rewrites.rule_program import (
+    Definition,
+    HeadTerm,
+    RuleProgram,
+    aggregates_in,
+    values_in,
+)
 from lftj.program.rewrites.variable_elimination import variable_elimination
 
 _PASSES = (independent_parts, variable_elimination)
@@ -38,22 +44,17 @@ def distinct_counts(program: RuleProgram) -> RuleProgram:
     reads = {each.relation for each in conjunct.positive if isinstance(each, CheckedAtom)}
     if len(conjunct.positive) < 2 or reads & program.avoid:
         return program
-    draft = program.copy()
-    values = [
-        term.args[0] if isinstance(term, CheckedHeadAggregate) else term for term in definition.head
+    draft, values = program.copy(), values_in(definition.head)
+    columns = [
+        each if isinstance(each, Ref) else draft.new_variable(type_of(each, draft.variables))
+        for each in values
     ]
-    columns = tuple(
-        [
-            each if isinstance(each, Ref) else draft.new_variable(type_of(each, draft.variables))
-            for each in values
-        ]
-    )
     name = draft.define_by(PART, values, conjunct)
     head = [
         _rows_of(column, term, draft) if isinstance(term, CheckedHeadAggregate) else column
         for term, column in zip(definition.head, columns, strict=True)
     ]
-    reading = Conjunct([CheckedAtom(name, columns)])
+    reading = Conjunct([CheckedAtom(name, tuple(columns))])
     draft.replace_top(head=tuple(head), finished=(reading,), aggregate=None, eliminates=False)
     multiplies = len(linked(conjunct.positive)) > 1  # but for what tests compare
     if multiplies or any(each(draft) is not draft for each in _PASSES):
@@ -68,13 +69,12 @@ def distinct_counts(program: RuleProgram) -> RuleProgram:
 
 def _counts_values(definition: Definition) -> bool:
     """Test for a head that counts the values of one column, and aggregates nothing else."""
-    if definition.functor is not None or definition.choice or definition.asked_by:
-        return False
-    terms = [each for each in definition.head if isinstance(each, CheckedHeadAggregate)]
+    functions = [each.function for each in aggregates_in(definition.head)]
     return (
-        definition.eliminates
+        definition.joins
+        and definition.eliminates
         and len(definition.finished) == 1
-        and [each.function for each in terms] == [COUNT_DISTINCT.name]
+        and functions == [COUNT_DISTINCT.name]
     )
 
 

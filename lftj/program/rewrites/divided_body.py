@@ -9,7 +9,7 @@ arithmetic may fail: it matters only where the rest of the body holds.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import reduce
+from functools import cached_property, reduce
 from operator import or_
 
 from lftj.program.arithmetic import comparison_may_fail
@@ -83,8 +83,7 @@ class DividedBody:
 
     def best(self) -> Part | None:
         """The cheapest tree of parts; None where the conjunction is to stay as it is."""
-        variables = bits(v for atom in self.atoms for v in of_literal(atom))
-        if len(self._read) < (2 if self._totals else 3) or not variables & ~self._held:
+        if len(self._read) < (2 if self._totals else 3) or not self._variables & ~self._held:
             return None
         if len(self.atoms) + len(self.tests) > _LONGEST:
             return None
@@ -96,13 +95,17 @@ class DividedBody:
         problem = self._problem(few=True)
         return None if problem is None else steps_of(problem)
 
-    @property
+    @cached_property
     def _read(self) -> list[CheckedAtom]:
         return [atom for atom in self.atoms if isinstance(atom, CheckedAtom)]
 
+    @cached_property
+    def _variables(self) -> int:
+        """The variables of the atoms, as bits."""
+        return bits(v for atom in self.atoms for v in of_literal(atom))
+
     def _problem(self, *, few: bool = False) -> Problem | None:
-        variables = bits(v for atom in self.atoms for v in of_literal(atom))
-        sizes = self._sizes(self._read, variables.bit_count(), few)
+        sizes = self._sizes(few)
         if sizes is None:
             return None
         return Problem(
@@ -112,9 +115,7 @@ class DividedBody:
             self._totals,
         )
 
-    def _sizes(
-        self, read: Sequence[CheckedAtom], variables: int, few: bool
-    ) -> dict[str, Size] | None:
+    def _sizes(self, few: bool) -> dict[str, Size] | None:
         """The sizes of the relations read; those of relations like any other where too little is
         known, if the body is too long to leave it at that. `few` rows of all may be enough.
         """
@@ -122,7 +123,7 @@ class DividedBody:
             each.relation: None
             if is_hidden(each.relation)
             else self._program.known.sizes(each.relation)
-            for each in read
+            for each in self._read
         }
         sizes = [*known.values()]
         if NO_SIZE in sizes:
@@ -130,9 +131,10 @@ class DividedBody:
         enough = None not in sizes and (
             few or not all(size.few for size in sizes if size is not None)
         )
-        if not enough and variables <= _SEARCHED_VARIABLES and not self._multiplies():
+        short = self._variables.bit_count() <= _SEARCHED_VARIABLES
+        if not enough and short and not self._multiplies():
             return None
-        width = max(len(each.args) for each in read)
+        width = max(len(each.args) for each in self._read)
         usual = Size(_ROWS, (_VALUES,) * width, (_CROWD,) * width)
         return {
             name: usual if size is None or (size.few and not enough) else size

@@ -17,11 +17,16 @@ from dataclasses import replace
 
 from lftj.functions.aggregates import COUNT_DISTINCT, EXTREMES
 from lftj.program.bindings import of_expressions, of_literals
-from lftj.program.checked import CheckedAtom, CheckedHeadAggregate, CheckedLiteral
-from lftj.program.normal_form import Expression, NormalRule, Ref, Value
+from lftj.program.checked import CheckedAtom, CheckedLiteral
+from lftj.program.normal_form import NormalRule, Ref, Value
 from lftj.program.rewrites.conjunct import Conjunct
 from lftj.program.rewrites.foldings import Said, core
-from lftj.program.rewrites.rule_program import Definition, RuleProgram
+from lftj.program.rewrites.rule_program import (
+    Definition,
+    RuleProgram,
+    aggregates_in,
+    values_in,
+)
 from lftj.types.sources import is_hidden
 
 
@@ -42,18 +47,11 @@ _ONCE = {*EXTREMES, COUNT_DISTINCT.name}
 """Aggregates that are the same however many assignments have a value."""
 
 
-def _values(definition: Definition) -> Iterator[Expression]:
-    """Yield what the head reads."""
-    for term in definition.head:
-        yield from term.args if isinstance(term, CheckedHeadAggregate) else (term,)
-
-
 def _may_lose(definition: Definition) -> bool:
     """Test for a head that assignments may be lost of which differ in no column of it."""
-    if definition.functor is not None or definition.choice or definition.asked_by:
-        return False
-    terms = [term for term in definition.head if isinstance(term, CheckedHeadAggregate)]
-    return all(term.function in _ONCE for term in terms)
+    return definition.joins and all(
+        term.function in _ONCE for term in aggregates_in(definition.head)
+    )
 
 
 def _without(program: RuleProgram, conjunct: Conjunct, definition: Definition) -> Conjunct:
@@ -65,7 +63,7 @@ def _without(program: RuleProgram, conjunct: Conjunct, definition: Definition) -
     plain = {*atoms} - behind.keys()
     positive = [each for each in conjunct.positive if each not in plain]
     others = [*positive, *conjunct.negated, *conjunct.filters]
-    read = of_literals(others) | of_expressions(_values(definition))
+    read = of_literals(others) | of_expressions(values_in(definition.head))
     free = {Ref(variable) for variable in of_literals(atoms) - read}
     left = core(
         [Said(atom.relation, atom.args) for atom in atoms if atom not in behind],

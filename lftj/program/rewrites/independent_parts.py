@@ -29,11 +29,17 @@ from lftj.program.bindings import (
     of_literal,
     of_literals,
 )
-from lftj.program.checked import CheckedAtom, CheckedHeadAggregate, CheckedLiteral
+from lftj.program.checked import CheckedAtom, CheckedLiteral
 from lftj.program.hidden import PART
 from lftj.program.normal_form import Filter, Ref
 from lftj.program.rewrites.conjunct import Conjunct
-from lftj.program.rewrites.rule_program import Copied, HeadTerm, RuleProgram
+from lftj.program.rewrites.rule_program import (
+    Copied,
+    HeadTerm,
+    RuleProgram,
+    aggregates_in,
+    values_in,
+)
 from lftj.program.statistics_hints import Known
 from lftj.scantree.frozen import frozen
 
@@ -92,18 +98,14 @@ class IndependentParts:
         """Restrict the conjunction to the variables of the head, with hidden relations in place of
         parts.
         """
-        aggregates = [term for term in head if isinstance(term, CheckedHeadAggregate)]
+        aggregates = aggregates_in(head)
         if any(term.function not in EXTREMES for term in aggregates):
             return conjunct
         fixed = _fixed(conjunct)  # a constant links nothing
         parts, rest = _parts_of(conjunct, fixed)
         if len(parts) < 2:
             return conjunct
-        terms = [
-            each
-            for term in head
-            for each in (term.args if isinstance(term, CheckedHeadAggregate) else (term,))
-        ]
+        terms = values_in(head)
         wanted = of_expressions(terms)
         kept, tested = self._tested(
             parts, fixed, rest, wanted - fixed.keys(), any(map(may_fail, terms))

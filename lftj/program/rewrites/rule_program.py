@@ -63,6 +63,20 @@ Literals = tuple[CheckedLiteral, ...]
 FALSE = CheckedDisjunction(())
 
 
+def aggregates_in(head: Iterable[HeadTerm]) -> list[CheckedHeadAggregate]:
+    """The aggregates of a head."""
+    return [term for term in head if isinstance(term, CheckedHeadAggregate)]
+
+
+def values_in(head: Iterable[HeadTerm]) -> list[Expression]:
+    """The expressions of a head: its columns, and what its aggregates are of."""
+    return [
+        each
+        for term in head
+        for each in (term.args if isinstance(term, CheckedHeadAggregate) else (term,))
+    ]
+
+
 @frozen(slots=True)
 class Body:
     """One conjunction of a definition: its plain literals sorted, and `pending` ones to look at."""
@@ -118,6 +132,13 @@ class Definition:
     eliminates: bool = True
     whole: bool = True
     asked_by: str = ""
+
+    @property
+    def joins(self) -> bool:
+        """Test for rows that its bodies alone decide, which neither a functor computes, nor a
+        choice takes, nor another relation has.
+        """
+        return self.functor is None and not self.choice and not self.asked_by
 
     def advanced(self) -> Definition:
         """Move the bodies that nothing is left to rewrite in to the finished ones."""

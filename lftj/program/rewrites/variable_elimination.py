@@ -36,7 +36,13 @@ from lftj.program.rewrites.conjunct import Conjunct
 from lftj.program.rewrites.divided_body import DividedBody
 from lftj.program.rewrites.elimination_trees import Part, Total
 from lftj.program.rewrites.join_estimates import bits
-from lftj.program.rewrites.rule_program import Copied, Definition, HeadTerm, RuleProgram
+from lftj.program.rewrites.rule_program import (
+    Copied,
+    Definition,
+    HeadTerm,
+    RuleProgram,
+    aggregates_in,
+)
 from lftj.program.signatures import aggregate_type
 from lftj.types import INT, Type
 
@@ -81,10 +87,10 @@ def variable_elimination(program: RuleProgram) -> RuleProgram:
 
 def _may_be_divided(definition: Definition) -> bool:
     """Test for a head that says the same of parts: one without aggregates, or with exact ones."""
-    if definition.functor is not None or definition.choice or definition.asked_by:
-        return False
-    terms = [term for term in definition.head if isinstance(term, CheckedHeadAggregate)]
-    return not terms or (
+    terms = aggregates_in(definition.head)
+    if not definition.joins or not terms:
+        return definition.joins
+    return (
         len(definition.finished) == 1
         and all(map(_is_exact, terms))
         and not any(term.args for term in terms if term.function in COUNTS)
@@ -98,7 +104,7 @@ class _Elimination:
     def __init__(self, copied: Copied, conjunct: Conjunct, head: Sequence[HeadTerm]):
         self._copied = copied
         self._was, self._head = conjunct, head
-        self.terms = [term for term in head if isinstance(term, CheckedHeadAggregate)]
+        self.terms = aggregates_in(head)
         self._values = [self._value(term.args[0] if term.args else None) for term in self.terms]
 
     def head(self) -> tuple[HeadTerm, ...]:
