@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from lftj.storage.database import Database, base_name
 from lftj.storage.delta import Columns, Delta, Load, no_rows, stored_width
+from lftj.storage.index import OrdersOfOrigin
 from lftj.storage.relation import RelationVersion
 from lftj.storage.transient_relation import OneRow, TransientRelation
 
@@ -16,6 +17,7 @@ __all__ = [
     "Delta",
     "Load",
     "OneRow",
+    "OrdersOfOrigin",
     "RelationVersion",
     "TransientRelation",
     "base_name",

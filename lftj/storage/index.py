@@ -149,6 +149,29 @@ class OrderElsewhere(Making):
         return self.tree(), []
 
 
+class OrdersOfOrigin:
+    """Key orders of an earlier version that others have too, so that a later one need not make its
+    own: it brings theirs forward.
+    """
+
+    __slots__ = ("_find", "_identity")
+
+    def __init__(self, identity: Tree, find: Callable[[tuple[int, ...]], Tree | None]):
+        """`identity`: the rows of the earlier version. `find` gives them in another key order, or
+        None where there is none to be had. O(1).
+        """
+        self._identity, self._find = identity, find
+
+    def forward(self, rows: Tree, order: tuple[int, ...]) -> Tree | None:
+        """The rows of a later version in a key order; None where so many changed since that it is
+        better made anew, or none is to be had. O(changes · log n), and what `find` takes.
+        """
+        change = Delta(*rows.diff(self._identity))
+        if _PART * len(change) > len(rows) or (tree := self._find(order)) is None:
+            return None
+        return tree.apply(*_together([change], order))
+
+
 Waiting = dict[tuple[int, ...], LazyIndex | OrderElsewhere]
 """Key orders that no one has read yet."""
 

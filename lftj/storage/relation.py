@@ -20,7 +20,7 @@ from lftj.scantree.rows import difference, sort_rows, union
 from lftj.scantree.tree import Arena, Tree
 from lftj.storage.delta import Columns, Delta, Load, no_rows, stored_width
 from lftj.storage.fork_safe_lock import Making
-from lftj.storage.index import WAITING, LazyIndex, OrderElsewhere, Waiting
+from lftj.storage.index import WAITING, LazyIndex, OrderElsewhere, OrdersOfOrigin, Waiting
 
 Order = tuple[int, ...]
 Bounds = tuple[int, int]
@@ -43,7 +43,7 @@ class RelationVersion(Making):
     under a lock.
     """
 
-    __slots__ = ("_arena", "_bounds", "_trees", "_waiting", "schema")
+    __slots__ = ("_arena", "_bounds", "_origin", "_trees", "_waiting", "schema")
 
     def __init__(
         self,
@@ -52,9 +52,11 @@ class RelationVersion(Making):
         trees: dict[Order, Tree],
         bounds: list[Bounds] | None = None,
         waiting: Waiting | None = None,
+        origin: OrdersOfOrigin | None = None,
     ):
         self.schema = schema
         self._arena = arena
+        self._origin = origin
         self._trees = trees
         self._waiting = waiting or _NONE_WAITING
         self._bounds = bounds
@@ -169,7 +171,8 @@ class RelationVersion(Making):
 
     def _made(self, order: Order) -> Tree:
         """A key order that does not exist yet. O(n log n)."""
-        return reordered(self.identity, order)
+        found = None if self._origin is None else self._origin.forward(self.identity, order)
+        return reordered(self.identity, order) if found is None else found
 
     def orders(self) -> tuple[Order, ...]:
         """The key orders that exist now, the identity first."""
@@ -229,6 +232,12 @@ class RelationVersion(Making):
                 trees[order] = late
         return RelationVersion(schema, arena, trees, bounds, waiting)
 
+    def with_origin(self, origin: OrdersOfOrigin) -> RelationVersion:
+        """The same relation, which brings key orders of an earlier one forward. O(1)."""
+        return RelationVersion(
+            self.schema, self._arena, self._trees, self._bounds, self._waiting, origin
+        )
+
     @property
     def known_bounds(self) -> list[Bounds] | None:
         """`bounds` where they are known."""
@@ -274,6 +283,7 @@ class RelationVersion(Making):
             trees,
             None if anew else _widened(self._bounds, delta.inserts),
             waiting,
+            None if anew else self._origin,
         )
 
     def _order_after(
@@ -318,7 +328,7 @@ class RelationVersion(Making):
                 trees[order] = after
             elif after is not None:
                 waiting[order] = after
-        return RelationVersion(self.schema, self._arena, trees, self._bounds, waiting)
+        return RelationVersion(self.schema, self._arena, trees, self._bounds, waiting, self._origin)
 
     def _read_since(self, old: RelationVersion, order: Order) -> bool:
         """Test if a key order that waits was read, or made, after the version `old`."""
@@ -332,7 +342,9 @@ class RelationVersion(Making):
 
     def renamed(self, schema: RelationSchema) -> RelationVersion:
         """The same rows and trees under another schema of the same columns. O(1)."""
-        return RelationVersion(schema, self._arena, self._trees, self._bounds, self._waiting)
+        return RelationVersion(
+            schema, self._arena, self._trees, self._bounds, self._waiting, self._origin
+        )
 
     def change_to(self, rows: Columns) -> Delta:
         """The net change from this version to these rows, sorted and distinct. O(n + m)."""

@@ -119,3 +119,40 @@ def test_strings_have_other_codes_in_each_worker(tmp_path: Path) -> None:
         workspace.add_rules(".decl v(x: symbol, n: number) v(x, count()) :- e(x, y), e(y, z).")
     require_equal(many, one)
     assert not list((tmp_path / "state").glob("*.shared"))
+
+
+def test_workers_map_one_file_of_a_later_key_order(tmp_path: Path) -> None:
+    executor = InlineExecutor(tmp_path, PARTS, WORKERS)
+    many, one = opened(executor, RULES["triangles"], graph()), lftj.connect()
+    one.relation("e", {"x": int, "y": int})
+    one.load("e", graph())
+    one.add_rules(RULES["triangles"])
+    rows = mapped(executor)
+    change(many, one)
+    first, second = mapped(executor)
+    assert first == second
+    assert len(first) > len(rows[0]), "changes ask for another key order"
+    require_equal(many, one)
+    executor.forget()
+    change(many, one)
+    require_equal(many, one)
+    assert many.verify() == []
+
+
+def test_a_key_order_without_a_file_is_made_by_each(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    executor = InlineExecutor(tmp_path, PARTS, WORKERS)
+    many, one = opened(executor, RULES["triangles"], graph()), lftj.connect()
+    one.relation("e", {"x": int, "y": int})
+    one.load("e", graph())
+    one.add_rules(RULES["triangles"])
+    before = mapped(executor)
+
+    def full(*of: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(shared_relations, "_write", full)
+    change(many, one)
+    assert mapped(executor) == before
+    require_equal(many, one)

@@ -58,11 +58,7 @@ class Host:
         return self._empty[schema]
 
     def opened(self, key: object, make: Callable[[], RelationVersion]) -> RelationVersion:
-        """A relation of a stored state; one that several parts have, so that there is a `key`, the
-        same one each time.
-        """
-        if key is None:
-            return make()
+        """A relation of a stored state that several parts have: for the same key the same one."""
         relation = self._opened.pop(key, None)
         self._opened[key] = relation = make() if relation is None else relation
         while len(self._opened) > _OPENED:

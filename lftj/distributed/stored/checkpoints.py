@@ -23,6 +23,7 @@ from lftj.distributed.partitioning.part_plan import PartPlan
 from lftj.distributed.parts.host import Host
 from lftj.distributed.parts.part import PartState
 from lftj.distributed.parts.task import OnPart, PartTask
+from lftj.distributed.stored.shared_relations import WHOLE
 from lftj.distributed.stored.stored_files import (
     STATE,
     RecordName,
@@ -32,7 +33,7 @@ from lftj.distributed.stored.stored_files import (
     trial,
 )
 from lftj.distributed.stored.stored_objects import StateObjects
-from lftj.distributed.stored.stored_part import WHOLE, open_part, read_record, store_part
+from lftj.distributed.stored.stored_part import open_part, read_record, store_part
 from lftj.distributed.stored.storing import storing
 from lftj.scantree import FileDamagedError, frozen
 from lftj.storage.durable import NOT_TO_BE_HAD, StoredPages

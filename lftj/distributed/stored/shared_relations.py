@@ -4,28 +4,33 @@
 The first worker that needs one writes its pages to a file, and all map that file, the first one as
 well: it makes them in an arena of its own, whose memory goes when they are written. The system then
 has them once, and workers copy the few pages that commits change. Which file that is follows from
-the files of the rows that the relation was made of. Codes of strings differ from worker to worker:
-relations with strings are made by each.
+the files of the rows that the relation was made of. Key orders that rules ask for later are shared
+alike: each is that of the rows as they came, in a file whose name follows from where these are, and
+workers bring it forward. Codes of strings differ from worker to worker: relations with strings are
+made by each.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from lftj.distributed.stored.stored_part import WHOLE
 from lftj.distributed.stored.storing import one_at_a_time, storing
 from lftj.frames import whole_file
 from lftj.program import RelationSchema
-from lftj.scantree import WIDE, Arena
-from lftj.storage import Delta, RelationVersion
+from lftj.scantree import WIDE, Arena, Tree
+from lftj.scantree.rows import sort_rows
+from lftj.storage import Delta, OrdersOfOrigin, RelationVersion, no_rows
 from lftj.storage.durable import (
     NOT_TO_BE_HAD,
     OpenedTrees,
     StoredPages,
     StoredTrees,
+    TreeData,
     relation_data,
     relation_of,
     sealed,
@@ -35,6 +40,8 @@ from lftj.storage.durable import (
     unsealed,
 )
 
+WHOLE = "whole"
+"""The owner of the pages of relations that parts have whole."""
 LEAST = 1 << 14
 """Rows from which on a relation is shared: of fewer, a file costs more than their pages."""
 
@@ -63,10 +70,32 @@ def shared_relation(
         pages.folder.mkdir(exist_ok=True)
         with one_at_a_time(record.with_suffix(".lock")):
             with suppress(*NOT_TO_BE_HAD):
-                return _opened(record, schema, arena, pages)
+                return _opened(record, schema, path, arena, pages)
             _write(record, schema, rows())
-            return _opened(record, schema, arena, pages)
+            return _opened(record, schema, path, arena, pages)
     return None
+
+
+def with_shared_orders(
+    relation: RelationVersion, stored: TreeData, path: Path, pages: StoredPages
+) -> RelationVersion:
+    """A relation whose rows are stored there, and whose other key orders workers share."""
+    identity = relation.identity
+
+    def find(order: tuple[int, ...]) -> Tree | None:
+        def rows() -> Delta:
+            columns = identity.columns()
+            return Delta(sort_rows([columns[place] for place in order]), no_rows(len(order)))
+
+        columns = tuple(relation.schema.columns[place] for place in order)
+        schema = replace(relation.schema, columns=columns, key=None, choice=())
+        name = blake2b(repr((stored, order)).encode(), digest_size=12).hexdigest()
+        found = shared_relation(path, name, schema, rows, relation.arena, pages)
+        return None if found is None else found.identity
+
+    if not can_share(relation.schema, relation.count):
+        return relation
+    return relation.with_origin(OrdersOfOrigin(identity, find))
 
 
 def _write(record: Path, schema: RelationSchema, delta: Delta) -> None:
@@ -89,7 +118,7 @@ def _write(record: Path, schema: RelationSchema, delta: Delta) -> None:
 
 
 def _opened(
-    record: Path, schema: RelationSchema, arena: Arena, pages: StoredPages
+    record: Path, schema: RelationSchema, path: Path, arena: Arena, pages: StoredPages
 ) -> RelationVersion:
     """The relation of a record. Raises one of `NOT_TO_BE_HAD`."""
     found = unsealed(record.read_bytes())
@@ -99,4 +128,5 @@ def _opened(
     new = sum(segment.words for segment in segments if segment.name not in arena.mapped)
     opened = pages.opened(segments, [tree[0] for tree in found["trees"]])
     pages.full[WHOLE] = pages.full.get(WHOLE, 0) + new
-    return relation_of(found["relation"], schema, OpenedTrees(arena, found["trees"], opened))
+    relation = relation_of(found["relation"], schema, OpenedTrees(arena, found["trees"], opened))
+    return with_shared_orders(relation, found["trees"][0], path, pages)

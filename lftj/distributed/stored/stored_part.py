@@ -11,7 +11,7 @@ that the pages that someone looks at.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,10 +21,11 @@ from lftj.distributed.partitioning.cuts import ALL
 from lftj.distributed.partitioning.part_plan import PartPlan
 from lftj.distributed.parts.host import Host
 from lftj.distributed.parts.part import VERBS, PartState
+from lftj.distributed.stored.shared_relations import WHOLE, with_shared_orders
 from lftj.distributed.stored.stored_files import RecordName
 from lftj.distributed.stored.stored_objects import StateObjects
 from lftj.frames import whole_file
-from lftj.storage import Database
+from lftj.storage import Database, RelationVersion
 from lftj.storage.durable import (
     OpenedTrees,
     StoredPages,
@@ -41,7 +42,6 @@ from lftj.storage.durable import (
 )
 from lftj.views.stored import Rule, statistics_data, statistics_of, views_data, views_of
 
-WHOLE = "whole"
 LAYERS = ("distributed",)
 """Floors that have a say in what parts store, beside those of all stored states."""
 _GROWTH = 1.35
@@ -171,8 +171,13 @@ def open_part(
     relations = {}
     for local, schema in plan.local.items():
         data = record["relations"][local]
-        key = (str(pages.folder), local, _identified(data, record)) if local in whole else None
-        relations[local] = host.opened(key, partial(relation_of, data, schema, trees))
+        made = partial(relation_of, data, schema, trees)
+        if local not in whole:
+            relations[local] = made()
+            continue
+        key = (str(pages.folder), local, _identified(data, record))
+        shared = partial(_with_shared_orders, made, data, record, pages)
+        relations[local] = host.opened(key, shared)
     rules = rules_of(plan)
     dictionary, apart = host.dictionary, plan.stage_named
     views = views_of(record, relations, rules, plan.local, dictionary, trees, VERBS, apart)
@@ -185,6 +190,16 @@ def open_part(
         views,
         statistics_of(record["statistics"]),
     )
+
+
+def _with_shared_orders(
+    made: Callable[[], RelationVersion],
+    data: dict[str, Any],
+    record: dict[str, Any],
+    pages: StoredPages,
+) -> RelationVersion:
+    stored = record["trees"][data["orders"][0][1]]
+    return with_shared_orders(made(), stored, pages.folder.parent, pages)
 
 
 def _identified(data: dict[str, Any], record: dict[str, Any]) -> str:

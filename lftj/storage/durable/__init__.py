@@ -26,7 +26,13 @@ from lftj.storage.durable.stored_pages import (
     segment_of,
 )
 from lftj.storage.durable.stored_strings import StoredStrings
-from lftj.storage.durable.stored_trees import OpenedTrees, StoredTrees, relation_data, relation_of
+from lftj.storage.durable.stored_trees import (
+    OpenedTrees,
+    StoredTrees,
+    TreeData,
+    relation_data,
+    relation_of,
+)
 from lftj.storage.durable.strings_file import files_of
 
 __all__ = [
@@ -38,6 +44,7 @@ __all__ = [
     "StoredPages",
     "StoredStrings",
     "StoredTrees",
+    "TreeData",
     "appended_sizes",
     "coded_rows",
     "files_of",
