@@ -38,15 +38,16 @@ class Installed:
     warm on every machine.
     """
 
-    def __init__(self, folder: Path) -> None:
-        """Build and install it: needs `uv`, and the build step takes a minute where it was not run
-        on this machine.
+    def __init__(self, folder: Path, extra: str = "") -> None:
+        """Build and install it, with what an extra asks for: needs `uv`, and the build step takes a
+        minute where it was not run on this machine.
         """
         self._folder, venv = folder, str(folder / "venv")
         self._python = str(folder / "venv" / "bin" / "python")
         _uv("build", "--wheel", "--out-dir", str(folder / "wheel"))
         _uv("venv", "--python", sys.executable, venv)
-        _uv("pip", "install", "--python", venv, *map(str, (folder / "wheel").glob("*.whl")))
+        (wheel,) = (folder / "wheel").glob("*.whl")
+        _uv("pip", "install", "--python", venv, f"{wheel}[{extra}]" if extra else str(wheel))
         shutil.copy(ROOT / "bench" / "first_result.py", folder)
         (folder / "trivial.dl").write_text(TRIVIAL, encoding="utf-8")
 

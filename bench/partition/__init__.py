@@ -28,6 +28,7 @@ PARTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("small_commits", ("state_after_10000", "manifest_bytes_per_commit", "manifest_growth")),
     ("standalone", ("opened_again", "after_rest", "part_copies", "machine_memory")),
     ("overhead", ("cluster_overhead",)),
+    ("from_empty_cache", ("first_answer_cpu_s",)),
     ("on_objects", ("objects_vs_folder",)),
     ("driver_memory", ("driver_memory_growth",)),
 )

@@ -19,32 +19,13 @@ from typing import Any
 import lftj
 from bench.figure import Report, require_equal
 from bench.partition.cluster import HOSTS, cluster, session, until
+from bench.partition.first_answer import seconds_of_all
 from bench.partition.spark_graph import SIZES, count_triangles, write_graph
 from bench.partition.standalone import CORES, PARTS, driven
 
 TURNS = 5
 _UNTIL_IDLE = 3.0
 """Seconds in which what workers store later than a commit is stored."""
-_TICKS = os.sysconf("SC_CLK_TCK")
-
-
-def processor_seconds(root: int) -> float:
-    """Seconds of a process and all below it, also of those that have ended."""
-    parents, spent = dict[int, int](), dict[int, int]()
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = stat.read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        process = int(stat.parent.name)
-        parents[process], spent[process] = int(fields[1]), sum(map(int, fields[11:15]))
-
-    def below(process: int) -> bool:
-        while process != root and process in parents:
-            process = parents[process]
-        return process == root
-
-    return sum(ticks for process, ticks in spent.items() if below(process)) / _TICKS
 
 
 def drive(master: str, folder: Path, file: Path) -> dict[str, Any]:
@@ -63,11 +44,11 @@ def drive(master: str, folder: Path, file: Path) -> dict[str, Any]:
         count_triangles(workspace, small)
     count_triangles(lftj.connect(executor=lftj.ThreadExecutor(2)), small)
     for turn in range(TURNS):
-        before = processor_seconds(os.getppid())
+        before = seconds_of_all(os.getppid())
         with opened(f"turn{turn}") as workspace:
             found.append(count_triangles(workspace, file))
             time.sleep(_UNTIL_IDLE)
-        many.append(processor_seconds(os.getppid()) - before)
+        many.append(seconds_of_all(os.getppid()) - before)
         before = time.process_time()
         single = count_triangles(lftj.connect(executor=lftj.ThreadExecutor(2)), file)
         one.append(time.process_time() - before)
