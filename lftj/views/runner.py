@@ -2,7 +2,7 @@
 """The runner: brings views up to date at a commit, in an order in which each node comes after those
 that it reads, and only where something that it reads has changed.
 
-An update is given up once it has cost more than `update_or_anew` allows, and the view is evaluated
+An update is given up once it has cost more than `update_bounds` allows, and the view is evaluated
 anew.
 """
 
@@ -37,7 +37,7 @@ from lftj.views.graph import Apart, together
 from lftj.views.group_run import GroupRun, stopped
 from lftj.views.states import ViewStates, stratum_key
 from lftj.views.union_node import Followed, Union, UnionState
-from lftj.views.update_or_anew import allowed_steps, hopeless
+from lftj.views.update_bounds import allowed_steps, hopeless
 from lftj.views.ways import CHOICE_ANEW, DELTA_QUERIES, UPDATE
 
 

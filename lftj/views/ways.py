@@ -29,4 +29,6 @@ CHOICE_ANEW = Way("choice anew")
 """All candidates anew, and the choice among them, where that depends on several domains."""
 
 WAYS = (CHOICE_ANEW, UPDATE, FULL, TRACE, DELTA_QUERIES)
-"""All of them, in the order in which they are tried."""
+"""All of them. A relation is updated, if it can be, before it is evaluated in full; inside an
+update each rule has a trace or delta queries.
+"""

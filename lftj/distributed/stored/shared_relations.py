@@ -23,7 +23,6 @@ from lftj.distributed.stored.storing import one_at_a_time, storing
 from lftj.frames import whole_file
 from lftj.program import RelationSchema
 from lftj.scantree import WIDE, Arena, Tree
-from lftj.scantree.rows import sort_rows
 from lftj.storage import Delta, OrdersOfOrigin, RelationVersion, no_rows
 from lftj.storage.durable import (
     NOT_TO_BE_HAD,
@@ -84,8 +83,7 @@ def with_shared_orders(
 
     def find(order: tuple[int, ...]) -> Tree | None:
         def rows() -> Delta:
-            columns = identity.columns()
-            return Delta(sort_rows([columns[place] for place in order]), no_rows(len(order)))
+            return Delta(identity.columns(), no_rows(len(order))).reordered(order)
 
         columns = tuple(relation.schema.columns[place] for place in order)
         schema = replace(relation.schema, columns=columns, key=None, choice=())

@@ -13,7 +13,7 @@ from dataclasses import field, replace
 from functools import partial
 from typing import NamedTuple
 
-from lftj.engine.commit.demanded_views import refresh
+from lftj.engine.commit.demanded_views import refresh_as_asked
 from lftj.engine.commit.keys import check_altered_key, check_key
 from lftj.engine.commit.staging import Staging
 from lftj.engine.versions.state import State
@@ -75,7 +75,7 @@ class Outcome(NamedTuple):
 
 
 @record
-class _Draft:
+class _NextDatabase:
     """The database as it takes shape, and what changed in it so far."""
 
     database: Database
@@ -104,7 +104,7 @@ def carry_out(before: State, proposal: Proposal, context: Context) -> Outcome:
         before = _altered(before, proposal, context)
     if proposal.dropped:
         before = _without(before, proposal.dropped, context)
-    draft = _Draft(before.database, version + 1)
+    draft = _NextDatabase(before.database, version + 1)
     if proposal.program is not before.program:
         _reshape(draft, before.program, proposal, context, altered=altered)
     base_changes = _change_base_rows(draft, before, catalog, proposal, context)
@@ -121,7 +121,7 @@ def carry_out(before: State, proposal: Proposal, context: Context) -> Outcome:
         changed, states = _with_other_rules(draft, before, proposal, context)
     refreshed = Refreshed(draft.finished(), {}, states)
     if proposal.program.order.strata and (draft.deltas or changed):
-        refreshed = refresh(
+        refreshed = refresh_as_asked(
             proposal.program,
             before.database,
             refreshed.database,
@@ -237,7 +237,7 @@ def _without(before: State, dropped: frozenset[str], context: Context) -> State:
 
 
 def _with_other_rules(
-    draft: _Draft, before: State, proposal: Proposal, context: Context
+    draft: _NextDatabase, before: State, proposal: Proposal, context: Context
 ) -> tuple[frozenset[str], ViewStates]:
     """The relations to derive anew under another program, and the states that still serve."""
     old, new, rules = before.program, proposal.program, proposal.changed_rules
@@ -266,7 +266,7 @@ def _derived(program: Program, name: str) -> bool:
 
 # ── the shape ─────────────────────────────────────────────────────────────────────────────────────
 def _reshape(
-    draft: _Draft, old: Program, proposal: Proposal, context: Context, *, altered: bool
+    draft: _NextDatabase, old: Program, proposal: Proposal, context: Context, *, altered: bool
 ) -> None:
     """Relations that the new program adds or no longer has, and the base rows of relations that
     gain or lose their rules. `altered`: a relation may have the old name of a renamed one.
@@ -292,7 +292,9 @@ def _reshape(
             _move_base_rows(draft, schemas[name], new.derives(name))
 
 
-def _make_room_for_asked(draft: _Draft, old: Program, new: Program, context: Context) -> None:
+def _make_room_for_asked(
+    draft: _NextDatabase, old: Program, new: Program, context: Context
+) -> None:
     """Begin relations for values that cycles ask for, and drop those that are not in the new
     program.
     """
@@ -304,7 +306,7 @@ def _make_room_for_asked(draft: _Draft, old: Program, new: Program, context: Con
     draft.dropped += [name for name in old.asked if name not in new.asked]
 
 
-def _move_base_rows(draft: _Draft, schema: RelationSchema, derived: bool) -> None:
+def _move_base_rows(draft: _NextDatabase, schema: RelationSchema, derived: bool) -> None:
     name, base = schema.name, base_name(schema.name)
     if derived and base not in draft.database:
         draft.updates[base] = draft[name].renamed(replace(schema, name=base))
@@ -315,7 +317,7 @@ def _move_base_rows(draft: _Draft, schema: RelationSchema, derived: bool) -> Non
         draft.dropped.append(base)
 
 
-def _suited(draft: _Draft, proposal: Proposal, context: Context) -> Proposal:
+def _suited(draft: _NextDatabase, proposal: Proposal, context: Context) -> Proposal:
     """Replace the normal forms of rules that were added before there were enough rows, by forms
     that suit the rows loaded now.
     """
@@ -339,7 +341,7 @@ def _suited(draft: _Draft, proposal: Proposal, context: Context) -> Proposal:
 
 # ── base rows ─────────────────────────────────────────────────────────────────────────────────────
 def _change_base_rows(
-    draft: _Draft, before: State, was: Catalog, proposal: Proposal, context: Context
+    draft: _NextDatabase, before: State, was: Catalog, proposal: Proposal, context: Context
 ) -> dict[str, Delta]:
     """Apply the net changes; returns them by the relation's own name. `was`: the catalog before
     relations were altered.
@@ -369,7 +371,7 @@ def _change_base_rows(
     return net
 
 
-def _check_altered(draft: _Draft, program: Program, name: str, context: Context) -> None:
+def _check_altered(draft: _NextDatabase, program: Program, name: str, context: Context) -> None:
     """Check all rows of a relation whose key, or the values in it, changed. Raises
     KeyViolationError.
     """
@@ -379,7 +381,7 @@ def _check_altered(draft: _Draft, program: Program, name: str, context: Context)
         check_altered_key(schema, draft[target], context.resources.dictionary)
 
 
-def _check_mixture(draft: _Draft, program: Program, name: str) -> None:
+def _check_mixture(draft: _NextDatabase, program: Program, name: str) -> None:
     """An aggregated relation gets its rows from its rule alone: a group with two values would be
     the result otherwise.
     """

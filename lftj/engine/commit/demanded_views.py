@@ -25,12 +25,11 @@ from lftj.scantree.frozen import record
 from lftj.storage.database import Database
 from lftj.storage.delta import Delta
 from lftj.views.graph import Apart, together
-from lftj.views.runner import Refreshed
-from lftj.views.runner import refresh as refresh_once
+from lftj.views.runner import Refreshed, refresh
 from lftj.views.states import ViewStates, stratum_key
 
 
-def refresh(
+def refresh_as_asked(
     program: Program,
     before: Database,
     database: Database,
@@ -129,7 +128,7 @@ class _Refresh:
         states: ViewStates | None = None,
         places: frozenset[int] | None = None,
     ) -> Refreshed:
-        return refresh_once(
+        return refresh(
             self.program.stratified,
             old,
             self.database,

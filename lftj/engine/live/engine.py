@@ -20,8 +20,8 @@ from lftj.engine.calls.limits import LimitStack, short_of_memory
 from lftj.engine.calls.progress import teller
 from lftj.engine.commit.commit import Outcome, Proposal, carry_out
 from lftj.engine.delivery.consumers import Position
-from lftj.engine.delivery.publishing import Publishing
 from lftj.engine.delivery.subscription import News, Subscriptions
+from lftj.engine.delivery.waking import Waking
 from lftj.engine.delivery.writer_lock import WriterLock
 from lftj.engine.live.beside import Files, OtherBranches
 from lftj.engine.programs.program_change import summary
@@ -91,7 +91,7 @@ class Engine:
         self.functions: dict[tuple[str, str], UserFunction] = {}
         """Functions of users by name and version, which all branches share."""
         self._reserve = reserve
-        self.published = Publishing()
+        self.published = Waking()
         self.positions: dict[str, Position] = {}
         """Consumers by name."""
         self.past = Past(keep or keep_of(None, files=False))
@@ -153,7 +153,7 @@ class Engine:
         a way of its own: a branch, or one that follows old commits. O(1).
         """
         other = copy(self)
-        other.subscriptions, other.published = Subscriptions(), Publishing()
+        other.subscriptions, other.published = Subscriptions(), Waking()
         other.history, other.positions = WorkHistory(REMEMBERED), {}
         other.spent = Spent()
         other.shown = other.durable = None

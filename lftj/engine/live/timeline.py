@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from lftj.engine.delivery.consumers import Position, require_same
-from lftj.engine.delivery.publishing import Publishing
+from lftj.engine.delivery.waking import Waking
 from lftj.engine.live.schema_history import delta_between, rows_then
 from lftj.engine.versions.noted_work import Noted
 from lftj.engine.versions.past import Entry, log_result, not_kept
@@ -200,7 +200,7 @@ class Timeline:
 
     # ── waiting ───────────────────────────────────────────────────────────────────────────────────
     @property
-    def published(self) -> Publishing:
+    def published(self) -> Waking:
         """Word of new versions of this process."""
         return self._engine.published
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from lftj.engine.programs.still_needed import still_needed
+from lftj.engine.programs.still_needed_errors import still_needed
 from lftj.engine.programs.text_difference import Difference, relations_of
 from lftj.errors import UnknownNameError
 from lftj.program.alteration import Alteration

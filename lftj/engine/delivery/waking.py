@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 
-class Publishing:
-    """Whoever waits is called after each commit, by the thread that committed."""
+class Waking:
+    """Whoever waits for a new version is called after each commit, by the thread that committed."""
 
     def __init__(self) -> None:
         self._waiting: set[Callable[[], object]] = set()

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Updates or evaluations anew: what an update of a relation may take, by its last evaluation, and
-which updates are not begun. Work is counted in kernel steps, so the choice is the same on every
-machine [Elastic].
+"""Bounds of updates: what an update of a relation may take, by its last evaluation, and which
+updates are not begun. Work is counted in kernel steps, so the choice is the same on every machine
+[Elastic].
 
-Updates of groups, which rules may share, are bounded in `lftj.views.group_run`, recursive strata in
+`lftj.views.runner` asks here before it updates a relation, the groups of its rules included. Groups
+that are followed for a rule that is evaluated anyway, and groups that are finer than what a rule
+asks for, have bounds of their own in `lftj.views.group_run`; recursive strata have theirs in
 `lftj.maintenance.ladder`.
 """
 
