@@ -113,6 +113,7 @@ settings.load_profile(_PROFILE)
 # processes: in memory it holds as well.
 if os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > _ROOM:
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", _MEMORY)
+    tempfile.tempdir = _MEMORY
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -36,6 +36,7 @@ from lftj.program.rewrites.surroundings import (
     imported,
     projected,
     refs,
+    selective,
 )
 from lftj.types import BOOL, Type
 
@@ -53,6 +54,8 @@ def aggregates(program: RuleProgram) -> RuleProgram:
     given = [asked] if asked is not None else guarded(draft, literal, current.conjunct)
     if not given:
         given = projected(draft, needed, group, current.conjunct)
+        few = selective(literal.block, group, current.conjunct, draft.cyclic)
+        given += [each for each in few if each not in given]
     body = (*given, *literal.block.literals)
     term = CheckedHeadAggregate(literal.function, literal.args, literal.type)
     head = (*refs(group), counting(term, program.variables))

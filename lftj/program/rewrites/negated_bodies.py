@@ -15,6 +15,7 @@ from lftj.program.rewrites.surroundings import (
     guarded,
     imported,
     refs,
+    selective,
     tests_between,
 )
 
@@ -50,7 +51,9 @@ def negations(program: RuleProgram) -> RuleProgram:
     needed = imported(program, block, shared(literal), current.conjunct)
     asked = asked_in_cycle(draft, needed, block, shared(literal), current.conjunct)
     given = (asked,) if asked is not None else tuple(guarded(draft, literal, current.conjunct))
-    given = given or tuple(needed)
+    if not given:
+        few = selective(block, shared(literal), current.conjunct, draft.cyclic)
+        given = (*needed, *[each for each in few if each not in needed])
     body = (*given, *block.literals)
     body = (*body, *tests_between(bound_by(body), current.conjunct))
     name = draft.define("not", Definition(columns, waiting=(Body(body),)))

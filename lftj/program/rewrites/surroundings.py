@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable
 
 from lftj.program.arithmetic import comparison_may_fail
 from lftj.program.bindings import (
+    NONE,
     Variables,
     bound_by,
     of_literal,
@@ -25,7 +26,7 @@ from lftj.program.checked import (
     CheckedNegation,
 )
 from lftj.program.hidden import ASKED
-from lftj.program.normal_form import Expression, Filter, Ref
+from lftj.program.normal_form import Expression, Filter, Ref, Value
 from lftj.program.rewrites.conjunct import Conjunct
 from lftj.program.rewrites.rule_program import Definition, RuleProgram, fails
 
@@ -51,6 +52,35 @@ def projected(
     kept = refs(of_literals(literals) & wanted)
     name = draft.define_by("in", kept, Conjunct(literals, [], tests))
     return [CheckedAtom(name, kept)]
+
+
+def selective(
+    block: Block, variables: Variables, conjunct: Conjunct, cyclic: Collection[str]
+) -> list[CheckedLiteral]:
+    """Atoms and equations with a constant around a block that bind some of these variables, and no
+    others, where the block has a constant as well: those of `b(x) :- e(1, x), !( e(x, y), y > 1 )`.
+
+    Without them the block is decided for every `x`. A block without a constant may be that of many
+    rules, so it is kept once for all of them.
+    """
+    if not any(map(_has_constant, block.literals)):
+        return []
+    return [
+        each
+        for each in conjunct.positive
+        if _has_constant(each)
+        and NONE != bound_by([each]) <= variables
+        and of_literal(each) <= variables
+        and not (isinstance(each, CheckedAtom) and each.relation in cyclic)
+    ]
+
+
+def _has_constant(literal: CheckedLiteral) -> bool:
+    if isinstance(literal, CheckedAtom):
+        return any(isinstance(arg, Value) for arg in literal.args)
+    return isinstance(literal, Filter) and (
+        isinstance(literal.left, Value) or isinstance(literal.right, Value)
+    )
 
 
 def guarded(

@@ -51,6 +51,15 @@ KINDS: dict[str, tuple[str, str]] = {
         "x: number, n: number",
         "(x, sum(n)) :- e({n}, x), e(x, y), n = count : {{ e(y, z), e(z, {n}) }}, n < 4.",
     ),
+    "own sums": (
+        "x: number, n: number",
+        "(x, n) :- e({n}, x), n = sum y : {{ e(x, y), y != {n} }}.",
+    ),
+    "own least": (
+        "x: number, n: number",
+        "(x, n) :- e(x, {n}), x != 3, n = min y : {{ e(x, y), y > {n} }}.",
+    ),
+    "own absent": ("x: number", "(x) :- e({n}, x), !( e(x, y), y > {n} )."),
     "own optional": (
         "y: number, z: number?",
         '(y, z) :- e({n}, x), e(x, y), ( e(y, z), s("t{n}", z) )?.',
@@ -130,7 +139,19 @@ def test_a_commit_visits_the_views_alone_whose_constants_come_out(kind: str) -> 
     assert ws.verify() == []
 
 
-@pytest.mark.parametrize("kind", ["steps", "lacking", "counted", "optional", "own counts"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "steps",
+        "lacking",
+        "counted",
+        "optional",
+        "own counts",
+        "own sums",
+        "own least",
+        "own absent",
+    ],
+)
 def test_the_steps_of_a_commit_do_not_grow_with_the_views(kind: str) -> None:
     taken: list[int] = []
     for views in (10, 200):

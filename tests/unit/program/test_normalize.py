@@ -131,6 +131,14 @@ CONSTRUCTS = {
         "rule1#not1(y) :- b(x), b(z), y := x + 1, z > y.\nh1(x) :- b(x), !rule1#not1(y), y := x + "
         "1.",
     ),
+    "nested negation with a constant, as the body has one": (
+        "h1(x) :- a(1, x), b(x), !( e(x, y), y > 2 ).",
+        "rule1#not1(x) :- a(1, x), e(x, y), y > 2.\nh1(x) :- a(1, x), b(x), !rule1#not1(x).",
+    ),
+    "nested negation with a constant, where the body has none": (
+        "h1(x) :- a(_, x), !( e(x, y), y > 2 ).",
+        "rule1#not1(x) :- e(x, y), y > 2.\nh1(x) :- a(_0, x), !rule1#not1(x).",
+    ),
     "nested negation without shared variables": (
         "h1(x) :- b(x), !( a(y, z), e(z, y) ).",
         "rule1#not1() :- a(y, z), e(z, y).\nh1(x) :- b(x), !rule1#not1().",

@@ -84,5 +84,5 @@ def calls(text: str) -> int:
 def test_four_times_as_much_takes_little_more_than_four_times_as_long(kind: str) -> None:
     program = PROGRAMS[kind]
     calls(program(8))  # so that kernels are there
-    small, large = calls(program(150)), calls(program(600))
+    small, large = calls(program(100)), calls(program(400))
     assert large <= 5.5 * small, (small, large)
