@@ -30,7 +30,6 @@ from tests.spark.session import (
 )  # whoever needs Spark takes this session: a process has one at a time
 
 _MOST_PROCESSES = 4
-_MORE = 1  # than cores: tests that wait, for Spark, servers and other processes, leave theirs alone
 _MEMORY = "/dev/shm"
 _ROOM = 4 << 30  # bytes; a run takes a tenth of that
 _SPARK = ("tests/spark/", "tests/docs/test_examples.py")  # where tests need Spark
@@ -131,11 +130,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """For all tests a process for each core and one more; chosen ones run in this process, where a
-    debugger finds them.
+    """For all tests a process for each core; chosen ones run in this process, where a debugger
+    finds them.
     """
     everything = config.args_source is pytest.Config.ArgsSource.TESTPATHS
-    return min(len(os.sched_getaffinity(0)) + _MORE, _MOST_PROCESSES) if everything else 0
+    return min(len(os.sched_getaffinity(0)), _MOST_PROCESSES) if everything else 0
 
 
 class _ByFile(LoadFileScheduling):

@@ -210,19 +210,19 @@ def test_what_workers_store_does_not_pile_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(stored_files, "UNTOUCHED", 0.0)
-    monkeypatch.setattr(store, "most_entries", lambda *_: 70)
-    monkeypatch.setattr(store, "recent_entries", lambda *_: 30)
+    monkeypatch.setattr(store, "most_entries", lambda *_: 40)
+    monkeypatch.setattr(store, "recent_entries", lambda *_: 18)
     with made(lftj.connect(executor=InlineExecutor(tmp_path, 3, 2))) as workspace:
         workspace.add_rules(
             ".decl met(o: symbol, n: number) met(o, count()) :- acct(x, o), e(x, y), e(y, z), "
             "acct(z, _)."
         )
         executor = workspace._backend.executor
-        for step in range(60):
+        for step in range(36):
             with workspace.transaction() as tx:
                 tx.insert("e", [(step, step + 1), (step + 2, step)])
                 tx.upsert("acct", [(step, f"s{step}")])
-            if step % 20 == 19:
+            if step % 12 == 11:
                 executor.forget()  # others begin files of their own
         whole = len(list((tmp_path / "state").glob("whole-*")))
         assert whole < 10
@@ -230,7 +230,7 @@ def test_what_workers_store_does_not_pile_up(
         assert len(list((tmp_path / "state").glob("whole-*"))) == whole  # all that is of use
         executor.forget()
         with workspace.transaction() as tx:
-            tx.delete("e", [(n, n + 1) for n in range(60)])
+            tx.delete("e", [(n, n + 1) for n in range(36)])
         cost = workspace.profile(last=1).iloc[0]
         assert cost["built"] == 0
         assert workspace.verify() == []

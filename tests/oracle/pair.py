@@ -67,8 +67,8 @@ class Pair:
         specs = list(specs)
         self.workspace = lftj.connect() if workspace is None else workspace
         self.model = Model(specs)
-        for spec in specs:
-            declare(self.workspace, spec)
+        # in one commit, since each takes long over parts
+        self.workspace.add_rules("\n".join(str(spec.declaration) for spec in specs))
         self.handles: list[Any] = []
         self.snapshots: list[tuple[Any, Relations]] = []
         self.check()

@@ -9,7 +9,6 @@ from collections.abc import Collection, Iterable
 
 from lftj.program.arithmetic import comparison_may_fail
 from lftj.program.bindings import (
-    NONE,
     Variables,
     bound_by,
     of_literal,
@@ -69,7 +68,7 @@ def selective(
         each
         for each in conjunct.positive
         if _has_constant(each)
-        and NONE != bound_by([each]) <= variables
+        and bound_by([each])
         and of_literal(each) <= variables
         and not (isinstance(each, CheckedAtom) and each.relation in cyclic)
     ]

@@ -221,3 +221,15 @@ def test_views_at_a_path_are_followed_after_it_is_opened(tmp_path: Any) -> None:
         ws.load("e", [(3, 40), (40, 41)])
         assert (40, 41) in ws["steps3"].fetchall()
         assert ws.verify() == []
+
+
+def test_an_atom_that_finds_a_value_twice_is_not_read_in_braces() -> None:
+    ws = lftj.connect()
+    ws.add_rules(
+        DECLARED
+        + ".decl f(n: number, x: number, z: number) .decl v(x: number, n: number)"
+        + "v(x, n) :- f(1, x, _), n = sum y : { e(x, y), y != 9 }."
+    )
+    ws.load("f", [(1, 5, 0), (1, 5, 1)])
+    ws.load("e", [(5, 1), (5, 2), (5, 9)])
+    assert ws["v"].fetchall() == [(5, 3)]

@@ -20,7 +20,9 @@ class Boom(Exception):
     """Exception that a test raises."""
 
 
-@pytest.mark.parametrize("phase", ["_reshape", "check_key", "refresh", "_change_base_rows"])
+@pytest.mark.parametrize(
+    "phase", ["_reshape", "check_key", "refresh_as_asked", "_change_base_rows"]
+)
 @pytest.mark.parametrize("problem", [Boom, KeyboardInterrupt, MemoryError])
 def test_a_failure_in_any_phase_changes_nothing(bank, monkeypatch, phase, problem):
     before = everything(bank)
@@ -46,13 +48,13 @@ def test_a_failure_in_any_phase_changes_nothing(bank, monkeypatch, phase, proble
 
 def test_a_failure_after_evaluation_changes_nothing(bank, monkeypatch):
     before = everything(bank)
-    original = lftj.engine.commit.commit.refresh
+    original = lftj.engine.commit.commit.refresh_as_asked
 
     def evaluate_and_fail(*args, **rest):
         original(*args, **rest)
         raise Boom
 
-    monkeypatch.setattr(lftj.engine.commit.commit, "refresh", evaluate_and_fail)
+    monkeypatch.setattr(lftj.engine.commit.commit, "refresh_as_asked", evaluate_and_fail)
     with pytest.raises(Boom):
         bank.load("edge", [(3, 4)])
     assert everything(bank) == before
