@@ -91,7 +91,7 @@ _slow_is_fine = [HealthCheck.too_slow, HealthCheck.data_too_large]
 
 settings.register_profile(
     "ci",
-    max_examples=24,
+    max_examples=20,
     derandomize=True,
     deadline=None,
     database=None,
