@@ -36,7 +36,7 @@ from lftj.views.fixpoint_node import Fixpoint
 from lftj.views.graph import Apart, together
 from lftj.views.group_run import GroupRun, stopped
 from lftj.views.states import ViewStates, stratum_key
-from lftj.views.union_node import Followed, Union, UnionState
+from lftj.views.union_node import Union, UnionDone, UnionState
 from lftj.views.update_bounds import allowed_steps, hopeless
 from lftj.views.ways import CHOICE_ANEW, DELTA_QUERIES, UPDATE
 
@@ -253,7 +253,7 @@ class _Runner(GroupRun):
         if schema.choice:
             after = with_candidates(schema, rows, after, self.context.resources.arena)
             rows = choose(schema, rows, self.context.resources.dictionary)
-        return self._done(node, None, Followed(self.versions[name].change_to(rows), after, works))
+        return self._done(node, None, UnionDone(self.versions[name].change_to(rows), after, works))
 
     def _node(self, name: str) -> Union:
         """The node of a relation. One is made where it had none, having been part of a cycle, or of
@@ -279,7 +279,7 @@ class _Runner(GroupRun):
                     del self.groups[key]
         return self.graph.unions[name]
 
-    def _done(self, node: Union, before: UnionState | None, done: Followed) -> tuple[Delta, Known]:
+    def _done(self, node: Union, before: UnionState | None, done: UnionDone) -> tuple[Delta, Known]:
         """Note the state and the work of a union."""
         self.works += done.works
         if done.state is before:
@@ -287,7 +287,7 @@ class _Runner(GroupRun):
         self.changed[node.schema.name] = done.state
         return done.delta, done.state.known_trees if len(done.delta) else NONE_KNOWN
 
-    def _updated(self, node: Union, state: UnionState) -> Followed | Exhausted:
+    def _updated(self, node: Union, state: UnionState) -> UnionDone | Exhausted:
         """The view after an update; Exhausted where it is not worth while, costs too much, or meets
         a row that exists in no version: then a full evaluation decides about failures.
         """
@@ -317,7 +317,7 @@ class _Runner(GroupRun):
         chosen, dictionary = self.versions[node.schema.name], self.context.resources.dictionary
         after, candidates = with_change(done.state, done.delta)
         delta = change_of_choice(node.schema, chosen, candidates, done.delta, dictionary)
-        return Followed(delta, after, done.works)
+        return UnionDone(delta, after, done.works)
 
     # ── evaluations that keep nothing ─────────────────────────────────────────────────────────────
     def _choice_anew(self, schema: RelationSchema, stratum: Stratum) -> Delta:

@@ -50,7 +50,7 @@ class UnionState:
         return {tuple(range(tree.key_width)): tree}
 
 
-class Followed(NamedTuple):
+class UnionDone(NamedTuple):
     """The change of a union's rows, its state after that, and what was done."""
 
     delta: Delta
@@ -160,7 +160,7 @@ class Union:
         gone: Sequence[Arm],
         pieces: list[Delta | Signed],
         works: list[RuleWork],
-    ) -> Followed:
+    ) -> UnionDone:
         """The change of the rows with arms that come and go, and with base rows."""
         support, versions, name = state.support, run.versions, self.schema.name
         base = versions.deltas.get(self.base)
@@ -182,8 +182,8 @@ class Union:
             pieces.append(base)
         delta, support = _through_support(self.schema, support, pieces)
         if support is state.support and state.arms is self.arms:
-            return Followed(delta, state, works)
-        return Followed(delta, UnionState(self.arms, support, state.candidates), works)
+            return UnionDone(delta, state, works)
+        return UnionDone(delta, UnionState(self.arms, support, state.candidates), works)
 
     def _supported_once(self, run: Run, state: UnionState) -> SupportState:
         """The supports of rows that had one derivation each. O(n), once."""

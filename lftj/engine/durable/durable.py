@@ -30,7 +30,7 @@ from lftj.engine.durable.folder import (
     system_errors,
 )
 from lftj.engine.durable.group_commit import GroupCommit, Logged, Waiting
-from lftj.engine.durable.reading import DurableReading, Followed
+from lftj.engine.durable.reading import DurableReading, EngineOutcomes
 from lftj.engine.durable.schedule import Checkpoints
 from lftj.engine.versions.ancestry import Ancestry
 from lftj.engine.versions.past import Entry
@@ -75,7 +75,7 @@ class Durable(DurableReading):
         """Commits that wait for the log."""
         super().__init__(engine, path, write=write, create=create, durability=durability)
 
-    def followed(self, outcomes: Followed) -> None:
+    def followed(self, outcomes: EngineOutcomes) -> None:
         """Note what opening followed beyond the checkpoint: it counts towards the next one."""
         if self.write:
             rows = sum(self._rows(outcome) for _, outcome in outcomes)

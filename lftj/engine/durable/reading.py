@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from lftj.engine.live.engine import Engine
 
 _MORE_MEMORY = "close what else takes memory and open it again"
-Followed = list[tuple["Engine", Outcome]]
+EngineOutcomes = list[tuple["Engine", Outcome]]
 """Branches that others have committed to, and what has changed."""
 
 
@@ -192,7 +192,7 @@ class DurableReading:
         if outcomes:
             self.followed(outcomes)
 
-    def followed(self, outcomes: Followed) -> None:
+    def followed(self, outcomes: EngineOutcomes) -> None:
         """Note what opening followed beyond the checkpoint: a reader writes no other one."""
 
     def open_at(self, number: int, following: int | None = None) -> None:
@@ -252,9 +252,9 @@ class DurableReading:
             opened.adopt(self._engine_of(tip), tip.number)
         self._stored, self._lasting = point.number, record.get("lasting")
 
-    def _follow(self, commits: list[Commit]) -> Followed:
+    def _follow(self, commits: list[Commit]) -> EngineOutcomes:
         """Go on by commits of the log; the branches that changed, and how."""
-        outcomes: Followed = []
+        outcomes: EngineOutcomes = []
 
         def replay(tip: Tip, commits: Sequence[Commit]) -> Tip:
             engine = self._engine_of(tip)
@@ -291,7 +291,7 @@ class DurableReading:
             raise self.damaged(reason) from None
 
     # ── reading on ────────────────────────────────────────────────────────────────────────────────
-    def refresh(self) -> Followed:
+    def refresh(self) -> EngineOutcomes:
         """Go on to the last commit of whoever writes; what has changed. Where the commits are not
         kept any more, all is opened again, and nobody knows. Raises DurableError.
         """
