@@ -62,7 +62,7 @@ def test_bytes_grow_no_faster_than_parts(tmp_path: Path, name: str) -> None:
         workspace: Any = lftj.connect(executor=executor)
         workspace.add_rules(LABELS)
         found.append(told(workspace, executor, WORK[name]))
-    assert found[1] / found[0] <= 1.5 * 24 / 4
+    assert found[1] / found[0] <= 1.5 * 12 / 4
 
 
 @pytest.fixture(scope="module")
