@@ -161,15 +161,19 @@ class StratumChange:
         return _walk(self.stratum)
 
     @cached_property
+    def steps(self) -> int:
+        """The number of rows that the steps of a closure read; 0 for other strata."""
+        if self.walk is None:
+            return 0
+        read = {name for rule in self.walk.steps for name in rule.reads}
+        return sum([self.versions[name].count for name in read])
+
+    @property
     def many_steps(self) -> bool:
         """Tell whether the steps of a closure outnumber its rows, so that to read them, which a
-        search begins with, is most of an evaluation.
+        search begins with, is most of an evaluation, and takes more than it may in any case.
         """
-        if self.walk is None:
-            return False
-        read = {name for rule in self.walk.steps for name in rule.reads}
-        steps = sum([self.versions[name].count for name in read])
-        return steps > max(self.before, self.context.tuning.searched_least)
+        return self.steps > max(self.before, self.context.tuning.searched_least)
 
     @cached_property
     def before(self) -> int:

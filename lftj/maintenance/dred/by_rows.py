@@ -24,6 +24,9 @@ from lftj.maintenance.counting.stratum_state import Kept, Uncounted
 if TYPE_CHECKING:
     from lftj.maintenance.dred.delete_rederive import Rederivation
 
+_LOST = 8
+"""Steps of a closure that are read in the time in which one of its rows is lost and found again."""
+
 
 class Rows(Strategy[Followed]):
     """Over-deletion, re-derivation, and iterations from the rows that are left."""
@@ -156,18 +159,18 @@ class Rows(Strategy[Followed]):
 
 
 class GrownRows(Rows):
-    """Iterations from what came into a closure whose steps outnumber its rows: sooner done than the
-    steps are read, which is what a search begins with.
+    """Iterations from what came into a closure whose steps outnumber its rows, or went from one
+    whose steps do so by far: sooner done than the steps are read, which is what a search begins
+    with.
     """
 
     def applies(self) -> bool:
-        """Tell whether rows only come, and reading the steps takes more than a search may in any
-        case.
-        """
+        """Tell whether there are more steps to read than rows to look at."""
         change = self.change
         rules = change.rule_change
         if not isinstance(self.state, Uncounted) or not change.before:
             return False
         if rules is not None and (rules.came or rules.went):
             return False
-        return change.many_steps and super().applies() and not self._takes
+        rows = change.before * (_LOST if self._takes else 1)
+        return change.steps > rows and super().applies()
