@@ -15,12 +15,8 @@ from lftj.views.graph import Graph
 from lftj.views.group_node import Group, GroupState
 from lftj.views.join_node import NO_ASSIGNMENTS, Assignments
 from lftj.views.run import GroupDone, Run
+from lftj.views.update_bounds import steps_before_reading_anew, steps_of_finer
 from lftj.views.ways import DELTA_QUERIES
-
-_GROUP_SHARE = 0.5
-"""Share of evaluating a group node anew that following it may take for a rule that joins it."""
-_GROUP_STEPS = 20_000
-"""Steps that it may take in any case."""
 
 
 class GroupRun(Run):
@@ -48,7 +44,7 @@ class GroupRun(Run):
         if state is not None and work.outcome in ("full", "added"):
             if self.versions.deltas.keys().isdisjoint(group.join.reads):
                 return self._keep(group, GroupDone(state, None, NO_ASSIGNMENTS))
-            allowed = max(_GROUP_STEPS, int(_GROUP_SHARE * state.work))
+            allowed = steps_before_reading_anew(state.work)
             done = self._within(allowed, group, state, work)
         if done is None:
             done = self._keep(
@@ -109,7 +105,7 @@ class GroupRun(Run):
         if finer.key not in self.groups and finer.key not in self._dear:
             if before is None:
                 return None
-            allowed = max(_GROUP_STEPS, int(min(self.context.fraction, 1.0) * before.work))
+            allowed = steps_of_finer(self.context, before.work)
             if self._within(allowed, finer, before, work) is None:
                 self._dear.add(finer.key)
         done = self.groups.get(finer.key)

@@ -3,9 +3,9 @@
 updates are not begun. Work is counted in kernel steps, so the choice is the same on every machine
 [Elastic].
 
-`lftj.views.runner` asks here before it updates a relation, the groups of its rules included. Groups
-that are followed for a rule that is evaluated anyway, and groups that are finer than what a rule
-asks for, have bounds of their own in `lftj.views.group_run`; recursive strata have theirs in
+`lftj.views.runner` asks here before it updates a relation, the groups of its rules included;
+`lftj.views.group_run` for groups that are followed for a rule that is evaluated anyway, and for
+groups that are finer than what a rule asks for. Recursive strata have bounds of their own in
 `lftj.maintenance.ladder`.
 """
 
@@ -23,6 +23,10 @@ _UPDATE_SOON_SHARE = 0.7
 """Share of a full evaluation for `update_soon_steps`."""
 _CHANGED_SHARE = 0.5
 """Share of what is read that may have changed at most for an update to be tried."""
+_GROUP_SHARE = 0.5
+"""Share of evaluating a group node anew that following it may take for a rule that joins it."""
+_GROUP_STEPS = 20_000
+"""Steps that it may take in any case."""
 
 
 def allowed_steps(context: Context, full: int) -> int:
@@ -35,6 +39,20 @@ def allowed_steps(context: Context, full: int) -> int:
         int(min(fraction, _FOLD) * full),
         min(tuning.update_soon_steps, int(_UPDATE_SOON_SHARE * full)),
     )
+
+
+def steps_before_reading_anew(full: int) -> int:
+    """Kernel steps that following a group may take for a rule that is evaluated anyway, by those of
+    a `full` evaluation of the group.
+    """
+    return max(_GROUP_STEPS, int(_GROUP_SHARE * full))
+
+
+def steps_of_finer(context: Context, full: int) -> int:
+    """Kernel steps that following a finer group may take for a coarser one, by those of a `full`
+    evaluation of the finer one.
+    """
+    return max(_GROUP_STEPS, int(min(context.fraction, 1.0) * full))
 
 
 def hopeless(run: Run, arms: Sequence[Arm], allowed: int, full: int) -> bool:
