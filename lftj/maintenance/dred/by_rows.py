@@ -168,9 +168,8 @@ class GrownRows(Rows):
         """Tell whether there are more steps to read than rows to look at."""
         change = self.change
         rules = change.rule_change
-        if not isinstance(self.state, Uncounted) or not change.before:
+        if not isinstance(self.state, Uncounted) or not 0 < change.before < change.steps:
             return False
         if rules is not None and (rules.came or rules.went):
             return False
-        rows = change.before * (_LOST if self._takes else 1)
-        return change.steps > rows and super().applies()
+        return super().applies() and (not self._takes or _LOST * change.before < change.steps)
