@@ -33,6 +33,15 @@ def mapped(executor: Any) -> list[set[str]]:
     return [{name for name in names if name.startswith("whole-")} for names in found]
 
 
+def both(executor: InlineExecutor, rules: str) -> tuple[Any, Any]:
+    """A workspace over parts, and one of this process with the same rows and rules."""
+    one = lftj.connect()
+    one.relation("e", {"x": int, "y": int})
+    one.load("e", graph())
+    one.add_rules(RULES[rules])
+    return opened(executor, RULES[rules], graph()), one
+
+
 def change(*workspaces: Any) -> None:
     for number in range(12):
         for workspace in workspaces:
@@ -44,11 +53,7 @@ def change(*workspaces: Any) -> None:
 @pytest.mark.parametrize("name", ["triangles", "a projection"])
 def test_workers_map_one_file(tmp_path: Path, name: str) -> None:
     executor = InlineExecutor(tmp_path, PARTS, WORKERS)
-    many = opened(executor, RULES[name], graph())
-    one = lftj.connect()
-    one.relation("e", {"x": int, "y": int})
-    one.load("e", graph())
-    one.add_rules(RULES[name])
+    many, one = both(executor, name)
     first, second = mapped(executor)
     assert first
     assert first == second
@@ -123,10 +128,7 @@ def test_strings_have_other_codes_in_each_worker(tmp_path: Path) -> None:
 
 def test_workers_map_one_file_of_a_later_key_order(tmp_path: Path) -> None:
     executor = InlineExecutor(tmp_path, PARTS, WORKERS)
-    many, one = opened(executor, RULES["triangles"], graph()), lftj.connect()
-    one.relation("e", {"x": int, "y": int})
-    one.load("e", graph())
-    one.add_rules(RULES["triangles"])
+    many, one = both(executor, "triangles")
     rows = mapped(executor)
     change(many, one)
     first, second = mapped(executor)
@@ -143,10 +145,7 @@ def test_a_key_order_without_a_file_is_made_by_each(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     executor = InlineExecutor(tmp_path, PARTS, WORKERS)
-    many, one = opened(executor, RULES["triangles"], graph()), lftj.connect()
-    one.relation("e", {"x": int, "y": int})
-    one.load("e", graph())
-    one.add_rules(RULES["triangles"])
+    many, one = both(executor, "triangles")
     before = mapped(executor)
 
     def full(*of: Any) -> None:
