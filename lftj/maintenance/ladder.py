@@ -25,7 +25,7 @@ from lftj.maintenance.counting.long_chains import LongChains
 from lftj.maintenance.counting.rule_change import NO_CHANGE, RuleChange
 from lftj.maintenance.counting.stratum_change import Followed, StratumChange
 from lftj.maintenance.counting.stratum_state import Kept
-from lftj.maintenance.dred.by_rows import GrownRows, Rows
+from lftj.maintenance.dred.by_rows import FewRows, Rows
 from lftj.maintenance.inputs.versions import Versions
 from lftj.maintenance.lattice.lattice_stratum import (
     BestUpdate,
@@ -46,7 +46,7 @@ BEST_VALUES: Sequence[type[Strategy[Followed]]] = (
 )
 """Ways to bring a recursive stratum up to date that keeps best values."""
 ROWS: Sequence[type[Strategy[Followed]]] = (
-    GrownRows,
+    FewRows,
     Reachability,
     CountingUpdate,
     Rows,

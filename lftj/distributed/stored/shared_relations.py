@@ -69,14 +69,14 @@ def shared_relation(
         pages.folder.mkdir(exist_ok=True)
         with one_at_a_time(record.with_suffix(".lock")):
             with suppress(*NOT_TO_BE_HAD):
-                return _opened(record, schema, path, arena, pages)
+                return _opened(record, schema, arena, pages)
             _write(record, schema, rows())
-            return _opened(record, schema, path, arena, pages)
+            return _opened(record, schema, arena, pages)
     return None
 
 
 def with_shared_orders(
-    relation: RelationVersion, stored: TreeData, path: Path, pages: StoredPages
+    relation: RelationVersion, stored: TreeData, pages: StoredPages
 ) -> RelationVersion:
     """A relation whose rows are stored there, and whose other key orders workers share."""
     identity = relation.identity
@@ -88,7 +88,7 @@ def with_shared_orders(
         columns = tuple(relation.schema.columns[place] for place in order)
         schema = replace(relation.schema, columns=columns, key=None, choice=())
         name = blake2b(repr((stored, order)).encode(), digest_size=12).hexdigest()
-        found = shared_relation(path, name, schema, rows, relation.arena, pages)
+        found = shared_relation(pages.folder.parent, name, schema, rows, relation.arena, pages)
         return None if found is None else found.identity
 
     if not can_share(relation.schema, relation.count):
@@ -116,7 +116,7 @@ def _write(record: Path, schema: RelationSchema, delta: Delta) -> None:
 
 
 def _opened(
-    record: Path, schema: RelationSchema, path: Path, arena: Arena, pages: StoredPages
+    record: Path, schema: RelationSchema, arena: Arena, pages: StoredPages
 ) -> RelationVersion:
     """The relation of a record. Raises one of `NOT_TO_BE_HAD`."""
     found = unsealed(record.read_bytes())
@@ -127,4 +127,4 @@ def _opened(
     opened = pages.opened(segments, [tree[0] for tree in found["trees"]])
     pages.full[WHOLE] = pages.full.get(WHOLE, 0) + new
     relation = relation_of(found["relation"], schema, OpenedTrees(arena, found["trees"], opened))
-    return with_shared_orders(relation, found["trees"][0], path, pages)
+    return with_shared_orders(relation, found["trees"][0], pages)

@@ -199,7 +199,7 @@ def _with_shared_orders(
     pages: StoredPages,
 ) -> RelationVersion:
     stored = record["trees"][data["orders"][0][1]]
-    return with_shared_orders(made(), stored, pages.folder.parent, pages)
+    return with_shared_orders(made(), stored, pages)
 
 
 def _identified(data: dict[str, Any], record: dict[str, Any]) -> str:

@@ -158,7 +158,7 @@ class Rows(Strategy[Followed]):
         )
 
 
-class GrownRows(Rows):
+class FewRows(Rows):
     """Iterations from what came into a closure whose steps outnumber its rows, or went from one
     whose steps do so by far: sooner done than the steps are read, which is what a search begins
     with.
