@@ -159,6 +159,7 @@ BARS: dict[str, dict[str, Bar]] = {
         "after_rest": Bar("at most", 2),
         "part_copies": Bar("exactly", 1),
         "machine_memory": Bar("at most", 1.2),
+        "machine_memory_strings": Bar("at most", 1.2),
         "row_payload": Bar("at most", 10_000, unit="bytes"),
         "row_payload_growth": Bar("at most", 1.5),
         "state_after_10000": Bar("at most", 1.5),

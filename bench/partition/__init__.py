@@ -27,6 +27,7 @@ PARTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("payloads", ("payload_growth", "row_payload", "row_payload_growth")),
     ("small_commits", ("state_after_10000", "manifest_bytes_per_commit", "manifest_growth")),
     ("standalone", ("opened_again", "after_rest", "part_copies", "machine_memory")),
+    ("named_edges", ("machine_memory_strings",)),
     ("overhead", ("cluster_overhead",)),
     ("from_empty_cache", ("first_answer_cpu_s",)),
     ("on_objects", ("objects_vs_folder",)),

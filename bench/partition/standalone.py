@@ -41,23 +41,27 @@ Kept = tuple[int, list[int], int, int]
 
 
 def kept(path: str) -> Kept:
-    """In a worker: its process, the parts of a path that it keeps, the bytes of their pages, and
-    those that the machine has for them: of what several processes share each has its share.
+    """In a worker: its process, the parts of a path that it keeps, the bytes of their pages and
+    strings, and those that the machine has for them: of what several processes share each has its
+    share.
     """
     found = worker._worker
     parts = [part for where, part in found.parts if where == path]
-    arena = found.host.arena
-    return os.getpid(), parts, arena.bytes_in_use, _resident(arena.memory)
+    arena, strings = found.host.arena, found.host.dictionary
+    mapped = [arena.memory, *([strings._offsets, strings._data] if strings._first else [])]
+    own = strings.bytes_in_use
+    return os.getpid(), parts, arena.bytes_in_use + own, _resident(mapped) + own
 
 
-def _resident(memory: Any) -> int:
-    """Bytes of a range of this process that are in memory, what is shared by its share."""
-    first, found, inside = int(memory.ctypes.data), 0, False
+def _resident(arrays: Sequence[Any]) -> int:
+    """Bytes of mapped arrays of this process that are in memory, what is shared by its share."""
+    ranges = [(int(each.ctypes.data), int(each.ctypes.data) + each.nbytes) for each in arrays]
+    found, inside = 0, False
     for line in Path("/proc/self/smaps").read_text().splitlines():
         name, *rest = line.split()
         if "-" in name and not name.endswith(":"):
             low, high = (int(end, 16) for end in name.split("-"))
-            inside = low < first + memory.nbytes and high > first
+            inside = any(low < last and high > first for first, last in ranges)
         elif inside and name == "Pss:":
             found += 1024 * int(rest[0])
     return found
@@ -101,16 +105,16 @@ def drive(master: str, folder: Path, size: str) -> dict[str, Any]:
         "opened_after_rest": rested[0],
         "after_rest": rested[1] / statistics.median(seconds for _, seconds in found),
         "part_copies": sum(len(parts) for _, parts, *_ in workers) / PARTS,
-        "machine_memory": _of_a_machine(workers, hosts, str(single.path)),
+        "machine_memory": of_a_machine(workers, hosts, str(single.path)),
         "pages": [pages for _, _, pages, _ in workers],
         "resident": [resident for *_, resident in workers],
         "commit_s": statistics.median(seconds for _, seconds in found),
     }
 
 
-def _of_a_machine(workers: Sequence[Kept], hosts: Sequence[str], path: str) -> float:
-    """Memory for the pages of the workers of the first machine, over what one process needs that
-    has the same parts: this one, once it forgot the others.
+def of_a_machine(workers: Sequence[Kept], hosts: Sequence[str], path: str) -> float:
+    """Memory for the pages and strings of the workers of the first machine, over what one process
+    needs that has the same parts: this one, once it forgot the others.
     """
     own = {part for part, host in enumerate(hosts) if host == hosts[0]}
     there = [each for each in workers if own.issuperset(each[1])]

@@ -116,19 +116,32 @@ class Dictionary(Texts):
 
     def begin(
         self, offsets: np.ndarray, data: np.ndarray, count: int, tables: Sequence[Table]
-    ) -> None:
+    ) -> bool:
         """Take the first `count` strings from arrays as those of `flat`, with room behind them for
-        more; the dictionary is empty.
+        more. False, and nothing happens, where the strings that are here are not the first ones
+        there, so that their codes would change.
 
         `tables` find their codes; those that none has are entered. Nothing else is read: O(strings
-        without a table). Only strings that come later are kept in the `dict`.
+        without a table + bytes that are here). Only strings that come later are kept in the `dict`.
         """
-        assert not len(self)
         with self._lock:
+            self._finish()
+            own_offsets, own = self._flat
+            known = len(self)
+            alike = (
+                not len(self.forgotten)
+                and known <= count
+                and np.array_equal(own_offsets, offsets[: known + 1])
+                and np.array_equal(own, data[: len(own)])
+            )
+            if not alike:
+                return False
             self._first, self._entered, self._offsets, self._data = count, count, offsets, data
+            self._codes, self._unlisted = {}, 0
             self._flat = (offsets[: count + 1], data[: int(offsets[count])])
             self._index = TextIndex(tables, count)
             self._index.extend(*self._flat)
+        return True
 
     # ── strings to codes ──────────────────────────────────────────────────────────────────────────
     def encode(
@@ -162,11 +175,16 @@ class Dictionary(Texts):
             return codes
         if len(batch) >= _BULK and not self._first:
             return self._interned(batch)
-        if len(batch) > len(self):
+        if len(batch) > len(self) and len(batch) < _BULK:
             distinct = as_large_strings(batch).dictionary_encode()
             return self._encode_distinct(distinct.dictionary)[numpy_array(distinct.indices)]
         with self._lock:
+            self._finish()
             codes, missing = self._index.find(*self._flat, batch)
+        if missing >= _BULK:
+            new = np.flatnonzero(codes < 0)
+            codes[new] = self._interned(batch.take(arrow_array(new)))
+            return codes
         if missing:
             new = np.flatnonzero(codes < 0)
             texts = to_str(batch.take(arrow_array(new)))

@@ -95,7 +95,7 @@ class TextIndex:
         self, offsets: np.ndarray, data: np.ndarray, texts: pa.StringArray | pa.LargeStringArray
     ) -> tuple[np.ndarray, np.ndarray]:
         """The code of each text, of which none is NULL, and the places of those that are new, which
-        get the next codes. O(bytes). There are no tables from elsewhere.
+        get the next codes. O(bytes). Tables from elsewhere have none of them.
 
         Once these are behind the other texts of the dictionary, `entered` is to be called: until
         then the index is made anew whenever it is used.

@@ -115,15 +115,81 @@ def test_a_file_that_is_gone_is_made_again(tmp_path: Path) -> None:
     assert not first & before
 
 
-def test_strings_have_other_codes_in_each_worker(tmp_path: Path) -> None:
-    executor = InlineExecutor(tmp_path, PARTS, WORKERS)
+NAMED = """
+.decl v(x: symbol, n: number)
+.decl named(x: symbol)
+v(x, count()) :- e(x, y), e(y, z).
+named(x) :- e(x, "s1"), e("s2", x).
+"""
+
+
+def of_names(executor: InlineExecutor) -> tuple[Any, Any]:
     many, one = lftj.connect(executor=executor), lftj.connect()  # type: ignore[arg-type]
     for workspace in (many, one):
         workspace.relation("e", {"x": str, "y": str})
-        workspace.load("e", [(f"s{x}", f"s{y}") for x, y in graph()])
-        workspace.add_rules(".decl v(x: symbol, n: number) v(x, count()) :- e(x, y), e(y, z).")
+    return many, one
+
+
+def names(rows: Any) -> list[tuple[str, str]]:
+    return [(f"s{x}", f"s{y}") for x, y in rows]
+
+
+def change_names(number: int, *workspaces: Any) -> None:
+    for workspace in workspaces:
+        for step in range(6):
+            with workspace.transaction() as tx:
+                tx.insert("e", names([(step, 59 - step), (100 * number + step, step)]))
+                tx.delete("e", names([(step, 7 + number)]))
+
+
+@pytest.mark.parametrize("rules_first", [True, False])
+def test_workers_map_one_file_of_strings(tmp_path: Path, rules_first: bool) -> None:
+    executor = InlineExecutor(tmp_path, PARTS, WORKERS)
+    many, one = of_names(executor)
+    for workspace in (many, one):
+        if rules_first:
+            workspace.add_rules(NAMED)
+        workspace.load("e", names(graph()))
+        if not rules_first:
+            workspace.add_rules(NAMED)
+    first, second = mapped(executor)
+    assert first
+    assert first == second
     require_equal(many, one)
-    assert not list((tmp_path / "state").glob("*.shared"))
+    change_names(1, many, one)
+    require_equal(many, one)
+    executor.forget()
+    change_names(2, many, one)
+    require_equal(many, one)
+    first, second = mapped(executor)
+    assert first & second
+    assert many.verify() == []
+    many.compact()
+    change_names(3, many, one)
+    require_equal(many, one)
+
+
+def test_strings_that_came_before_have_other_codes(tmp_path: Path) -> None:
+    executor = InlineExecutor(tmp_path, PARTS, WORKERS)
+    many, one = of_names(executor)
+    for workspace in (many, one):
+        workspace.relation("own", {"x": str, "n": int})
+        workspace.add_rules(NAMED + ".decl w(x: symbol, n: number) w(x, n) :- own(x, n), v(x, _).")
+        workspace.load("own", [(f"s{number}", number) for number in range(200)])
+        workspace.load("e", names(graph()))
+    first, second = mapped(executor)
+    assert first != second, "in the midst of a commit codes stay"
+    require_equal(many, one)
+    change_names(1, many, one)
+    for workspace in (many, one):
+        workspace.add_rules(".decl u(x: symbol) u(x) :- w(x, n), n > 3.")
+    first, second = mapped(executor)
+    assert first & second, "other rules load all rows"
+    require_equal(many, one)
+    change_names(2, many, one)
+    require_equal(many, one)
+    assert all(len(memory.checkpoints._hosts) == 1 for memory in executor._memories)
+    assert many.verify() == []
 
 
 def test_workers_map_one_file_of_a_later_key_order(tmp_path: Path) -> None:

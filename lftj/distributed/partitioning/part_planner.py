@@ -93,7 +93,9 @@ class Planner:
         for name, home in homes.items():
             self._base(name, home)
         outputs = tuple(self._output(*made) for made in self.made if self._reported(made[1].name))
-        feeds = tuple(self.feeds.values())
+        # Relations that parts have whole come first: so the workers of a machine give their strings
+        # the same codes, and can share the pages.
+        feeds = tuple(sorted(self.feeds.values(), key=lambda feed: feed.cut != ALL))
         return PartPlan(
             self.program,
             self.views,

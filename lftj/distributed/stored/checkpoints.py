@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,7 +36,7 @@ from lftj.distributed.stored.stored_objects import StateObjects
 from lftj.distributed.stored.stored_part import open_part, read_record, store_part
 from lftj.distributed.stored.storing import storing
 from lftj.scantree import FileDamagedError, frozen
-from lftj.storage.durable import NOT_TO_BE_HAD, StoredPages
+from lftj.storage.durable import NOT_TO_BE_HAD, Chain, StoredPages
 from lftj.types import Dictionary
 
 _PAUSE = 0.3  # seconds in which more commits may come before a part is stored
@@ -307,7 +307,7 @@ class Checkpoints:
         if record is None:
             return None
         self.objects(path).fetch(record)
-        host = self._host(path, [(file, strings) for file, strings in record["strings"]])
+        host = self.host(path, [(file, strings) for file, strings in record["strings"]])
         return open_part(name, record, plan, host, self.pages(path)), host
 
     def _try(self, mark: Path, *, everything: bool) -> None:
@@ -328,17 +328,23 @@ class Checkpoints:
         while self._trials:
             self._trials.pop().unlink(missing_ok=True)
 
-    def _host(self, path: str, chain: list[tuple[str, int]]) -> Host:
-        """One whose dictionary has the strings of a chain."""
+    def host(self, path: str, chain: Chain) -> Host:
+        """One whose dictionary has the strings of a chain. Raises one of `NOT_TO_BE_HAD`."""
         for host in self._hosts:
             if host.strings_below(path).knows(chain):
                 return host
-        host = next((host for host in self._hosts if not len(host.dictionary)), None)
-        if host is None:
-            host = Host(self._hosts[0].arena, Dictionary())
-            self._hosts.append(host)
+        for host in self._hosts:
+            if host.strings_below(path).take(Path(path) / STATE, chain):
+                return host
+        host = Host(self._hosts[0].arena, Dictionary())
         host.strings_below(path).take(Path(path) / STATE, chain)
+        self._hosts.append(host)
         return host
+
+    def keep(self, used: Iterable[Host]) -> None:
+        """Give back all hosts but those that are used: one at least."""
+        kept = {id(host): host for host in used}
+        self._hosts[:] = [kept.pop(id(host)) for host in self._hosts if id(host) in kept]
 
 
 @contextmanager

@@ -6,8 +6,13 @@ well: it makes them in an arena of its own, whose memory goes when they are writ
 has them once, and workers copy the few pages that commits change. Which file that is follows from
 the files of the rows that the relation was made of. Key orders that rules ask for later are shared
 alike: each is that of the rows as they came, in a file whose name follows from where these are, and
-workers bring it forward. Codes of strings differ from worker to worker: relations with strings are
-made by each.
+workers bring it forward.
+
+Codes of strings are those of a worker's dictionary. The first worker also writes the strings that
+it knows, and one whose own strings are the first of these, as when it has none, goes on with them:
+then codes are the same. So relations with strings are read before all others, and a worker that has
+other strings already begins with another dictionary where it loads all its rows anyhow; in the
+midst of a commit it makes the relation for itself.
 """
 
 from __future__ import annotations
@@ -26,8 +31,10 @@ from lftj.scantree import WIDE, Arena, Tree
 from lftj.storage import Delta, OrdersOfOrigin, RelationVersion, no_rows
 from lftj.storage.durable import (
     NOT_TO_BE_HAD,
+    Chain,
     OpenedTrees,
     StoredPages,
+    StoredStrings,
     StoredTrees,
     TreeData,
     relation_data,
@@ -45,9 +52,17 @@ LEAST = 1 << 14
 """Rows from which on a relation is shared: of fewer, a file costs more than their pages."""
 
 
-def can_share(schema: RelationSchema, rows: int) -> bool:
-    """Tell whether workers have the same codes for so many rows, and there are enough of them."""
-    return rows >= LEAST and all(type.name != "str" for _, type in schema.columns)
+class OtherCodesError(Exception):
+    """The strings of a shared relation, which are those of a chain, have other codes here."""
+
+    def __init__(self, chain: Chain):
+        super().__init__(chain)
+        self.chain = chain
+
+
+def can_share(rows: int) -> bool:
+    """Tell whether there are enough rows for a file."""
+    return rows >= LEAST
 
 
 def shared_relation(
@@ -57,21 +72,29 @@ def shared_relation(
     rows: Callable[[], Delta],
     arena: Arena,
     pages: StoredPages,
+    strings: StoredStrings | None = None,
 ) -> RelationVersion | None:
     """The relation of these rows, over pages that all workers of the machine map; None where that
     cannot be. `name`: what follows from the rows, and no others have. `rows`: reads them, which
-    the first worker does while the others wait.
+    the first worker does while the others wait. `strings`: those of the worker, where the name says
+    nothing of codes.
+
+    Raises OtherCodesError where the first worker had other codes.
     """
     record = pages.folder / f"{WHOLE}.{name}.shared"
+    if not any(type.name == "str" for _, type in schema.columns):
+        strings = None
     with suppress(MemoryError, *NOT_TO_BE_HAD), storing(path) as open_:
         if not open_:
             return None
         pages.folder.mkdir(exist_ok=True)
         with one_at_a_time(record.with_suffix(".lock")):
             with suppress(*NOT_TO_BE_HAD):
-                return _opened(record, schema, arena, pages)
-            _write(record, schema, rows())
-            return _opened(record, schema, arena, pages)
+                return _opened(record, schema, arena, pages, strings)
+            _write(record, schema, rows(), strings)
+            if strings is not None:
+                strings.take(record.parent, strings.chain())  # the file in place of memory
+            return _opened(record, schema, arena, pages, strings)
     return None
 
 
@@ -91,12 +114,14 @@ def with_shared_orders(
         found = shared_relation(pages.folder.parent, name, schema, rows, relation.arena, pages)
         return None if found is None else found.identity
 
-    if not can_share(relation.schema, relation.count):
+    if not can_share(relation.count):
         return relation
     return relation.with_origin(OrdersOfOrigin(identity, find))
 
 
-def _write(record: Path, schema: RelationSchema, delta: Delta) -> None:
+def _write(
+    record: Path, schema: RelationSchema, delta: Delta, strings: StoredStrings | None
+) -> None:
     """Make the relation far from all others, and write its pages, then what says where they are."""
     arena, trees = Arena(WIDE), StoredTrees()
     empty = RelationVersion.empty(schema, arena)
@@ -108,6 +133,7 @@ def _write(record: Path, schema: RelationSchema, delta: Delta) -> None:
         "format": stored_format("distributed"),
         "relation": data,
         "trees": trees.written(),
+        "strings": [] if strings is None else strings.written(record.parent),
     }
     segments = pages.needed(tree[0] for tree in found["trees"])
     found["segments"] = [segment_data(segment) for segment in segments]
@@ -116,12 +142,19 @@ def _write(record: Path, schema: RelationSchema, delta: Delta) -> None:
 
 
 def _opened(
-    record: Path, schema: RelationSchema, arena: Arena, pages: StoredPages
+    record: Path,
+    schema: RelationSchema,
+    arena: Arena,
+    pages: StoredPages,
+    strings: StoredStrings | None,
 ) -> RelationVersion:
-    """The relation of a record. Raises one of `NOT_TO_BE_HAD`."""
+    """The relation of a record. Raises one of `NOT_TO_BE_HAD`, or OtherCodesError."""
     found = unsealed(record.read_bytes())
     if found["format"] != stored_format("distributed"):
         raise ValueError("another format")
+    chain = [(file, count) for file, count in found["strings"]]
+    if strings and not strings.knows(chain) and not strings.take(record.parent, chain):
+        raise OtherCodesError(chain)
     segments = list(map(segment_of, found["segments"]))
     new = sum(segment.words for segment in segments if segment.name not in arena.mapped)
     opened = pages.opened(segments, [tree[0] for tree in found["trees"]])

@@ -30,6 +30,7 @@ from lftj.distributed.files.manifest import (
 from lftj.distributed.files.programs import read_program
 from lftj.distributed.files.row_files import read_entries
 from lftj.distributed.objects.mounts import AnyPath, here, unmount
+from lftj.distributed.partitioning.cuts import ALL
 from lftj.distributed.partitioning.part_plan import Feed, PartPlan
 from lftj.distributed.partitioning.part_planner import plan_of
 from lftj.distributed.parts.failure import Failure, failure_of
@@ -37,7 +38,11 @@ from lftj.distributed.parts.host import Host, Rows
 from lftj.distributed.parts.part import Advance, PartState
 from lftj.distributed.parts.task import OnPart
 from lftj.distributed.stored.checkpoints import Checkpoints
-from lftj.distributed.stored.shared_relations import can_share, shared_relation
+from lftj.distributed.stored.shared_relations import (
+    OtherCodesError,
+    can_share,
+    shared_relation,
+)
 from lftj.distributed.stored.stored_files import set_aside
 from lftj.distributed.stored.storing import is_closed
 from lftj.engine.calls import in_time, while_reading
@@ -103,6 +108,15 @@ def forget(key: tuple[AnyPath, int] | None = None) -> None:
     else:
         _worker.parts.pop((str(here(key[0])), key[1]), None)
         unmount(key[0])
+
+
+def _of_this_worker(known: Mapping[Feed, RelationVersion]) -> dict[Feed, RelationVersion]:
+    """These rows, but for relations that the workers of a machine share: they share them anew, with
+    what came since, and those that some made for themselves.
+    """
+    return {
+        feed: rows for feed, rows in known.items() if feed.cut != ALL or not can_share(rows.count)
+    }
 
 
 # ── tasks ─────────────────────────────────────────────────────────────────────────────────────────
@@ -182,6 +196,11 @@ class Holding(Generic[Task]):
         """
         if self.key in (parts := self.worker.parts):
             parts.move_to_end(self.key)
+        self._forget_parts()
+        self.worker.checkpoints.keep([self.worker.host, *(kept.host for kept in parts.values())])
+
+    def _forget_parts(self) -> None:
+        parts = self.worker.parts
         if (here := living_here()) is not None:
             path, own = self.key
             for key in [key for key in parts if key[0] == path and key[1] not in (own, *here)]:
@@ -197,9 +216,11 @@ class Holding(Generic[Task]):
         """Test for a part in which the task's commit may have more to do."""
         return False
 
-    def rows(self, log: Log) -> Rows:
-        """Reads what entries hold for a feed. From now on the host shares relations of these."""
-        self.host.share = partial(self._shared, log)
+    def rows(self, log: Log, *, loading: bool = False) -> Rows:
+        """Reads what entries hold for a feed. From now on the host shares relations of these.
+        `loading`: all rows of the part are read, so that codes of strings may become others.
+        """
+        self.host.share = partial(self._shared, log, loading)
 
         def rows(feed: Feed) -> Delta:
             entries = log.get(feed.relation, ())
@@ -217,19 +238,25 @@ class Holding(Generic[Task]):
 
         return rows
 
-    def _shared(self, log: Log, feed: Feed, rows: Rows) -> RelationVersion | None:
+    def _shared(self, log: Log, loading: bool, feed: Feed, rows: Rows) -> RelationVersion | None:
         """A relation with the pages that other workers of the machine map, too: of the same files
-        of rows, which only the first worker reads.
+        of rows, which only the first worker reads. Raises OtherCodesError while `loading`.
         """
         entries = log.get(feed.relation, ())
-        if not entries or not can_share(feed.schema, sum(entry.rows for entry in entries)):
+        if not entries or not can_share(sum(entry.rows for entry in entries)):
             return None
         files = sorted(files_of(entries))
         name = blake2b(repr((feed.schema, files)).encode(), digest_size=12).hexdigest()
         pages = self.worker.checkpoints.pages(self.key[0])
-        return shared_relation(
-            self.task.folder, name, feed.schema, partial(rows, feed), self.host.arena, pages
-        )
+        read, strings = partial(rows, feed), self.host.strings_below(self.key[0])
+        try:
+            return shared_relation(
+                self.task.folder, name, feed.schema, read, self.host.arena, pages, strings
+            )
+        except OtherCodesError:
+            if loading:
+                raise
+            return None
 
     # ── the part as it was ────────────────────────────────────────────────────────────────────────
     def _base(self, kept: Kept | None) -> PartState:
@@ -245,7 +272,7 @@ class Holding(Generic[Task]):
             self.origin = "built"
             log = {} if self.emptied else self._manifest.base_log()
             same = state is not None and state.token == token and not self.emptied
-            known = state.own_rows() if state is not None and same else {}
+            known = _of_this_worker(state.own_rows()) if state is not None and same else {}
             return self._loaded(
                 log, f"{self.key[0]} under {self.task.program_name} at {token}", known
             )
@@ -300,9 +327,15 @@ class Holding(Generic[Task]):
     def _loaded(
         self, log: Log, name: str, known: Mapping[Feed, RelationVersion] | None = None
     ) -> PartState:
-        return PartState.loaded(
-            self.plan, self.task.part, self.task.parts, self.host, self.rows(log), name, known or {}
-        )
+        def loaded(known: Mapping[Feed, RelationVersion]) -> PartState:
+            rows, task = self.rows(log, loading=True), self.task
+            return PartState.loaded(self.plan, task.part, task.parts, self.host, rows, name, known)
+
+        try:
+            return loaded(known or {})
+        except OtherCodesError as others:
+            self.host = self.worker.host = self.worker.checkpoints.host(self.key[0], others.chain)
+            return loaded({})
 
     @cached_property
     def _manifest(self) -> Manifest:

@@ -213,7 +213,8 @@ def take_strings(record: Record, pages: StoredPages, strings: StoredStrings) -> 
     """
     chain = [(file, count) for file, count in record["strings"]]
     _require_names(file for file, _ in chain)
-    strings.take(pages.folder, chain)
+    if not strings.take(pages.folder, chain):
+        raise ValueError("strings came before those of the record")
 
 
 class OpenedRecord:

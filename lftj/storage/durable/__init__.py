@@ -25,7 +25,7 @@ from lftj.storage.durable.stored_pages import (
     segment_data,
     segment_of,
 )
-from lftj.storage.durable.stored_strings import StoredStrings
+from lftj.storage.durable.stored_strings import Chain, StoredStrings
 from lftj.storage.durable.stored_trees import (
     OpenedTrees,
     StoredTrees,
@@ -39,6 +39,7 @@ __all__ = [
     "LOCK",
     "LOG",
     "NOT_TO_BE_HAD",
+    "Chain",
     "OpenedTrees",
     "ProcessLock",
     "StoredPages",

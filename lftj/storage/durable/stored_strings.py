@@ -10,11 +10,13 @@ it looks for.
 from __future__ import annotations
 
 import os
+import threading
 from pathlib import Path
 
 import numpy as np
 
 from lftj.scantree.mapping import reserve, show_file
+from lftj.scantree.process.forking import held_while_forking
 from lftj.scantree.watched_files import BLOCK_BYTES, FileDamagedError, Watch, WatchedFile
 from lftj.storage.durable.strings_file import (
     StringsFile,
@@ -47,11 +49,17 @@ class StoredStrings:
         self._chain: Chain = []  # without the own file
         self._stored = 0  # strings that are in files
         self._file: StringsFile | None = None
+        self._lock = threading.Lock()  # a part may be stored while another takes what others wrote
+        held_while_forking(self._lock)
 
     def written(self, folder: Path) -> Chain:
         """Write what is new, and sync; the chain that tells all codes given out so far. O(new
         strings).
         """
+        with self._lock:
+            return self._written(folder)
+
+    def _written(self, folder: Path) -> Chain:
         offsets, data = self._dictionary.flat()
         if len(self._chain) > _LONGEST or not all(
             ends_of(folder, name).exists() for name, _ in self.chain()
@@ -90,23 +98,25 @@ class StoredStrings:
             name == known and strings <= held for (name, strings), (known, held) in pairs[-1:]
         )
 
-    def take(self, folder: Path, chain: Chain) -> None:
-        """Have the dictionary, which is empty, begin with the strings of a chain, and those that
-        the last file has since.
+    def take(self, folder: Path, chain: Chain) -> bool:
+        """Have the dictionary begin with the strings of a chain, and those that the last file has
+        since. False, and nothing happens, where it has strings that are not the first of these.
 
-        O(files). Raises OSError, ValueError, TypeError or FileDamagedError; then nothing has
-        happened.
+        O(files + bytes of strings that it has). Raises OSError, ValueError, TypeError or
+        FileDamagedError; then nothing has happened.
         """
         if not chain:
-            return
-        mapped = _MappedChain(folder, chain)
-        mapped.check_ends()
-        self._dictionary.begin(
-            mapped.ends.view(np.int64), mapped.letters, mapped.count, mapped.tables
-        )
-        for file in mapped.files:
-            self._watch.add(file)
-        self._chain, self._stored = mapped.chain, mapped.count
+            return True
+        with self._lock:
+            mapped = _MappedChain(folder, chain)
+            mapped.check_ends()
+            ends = mapped.ends.view(np.int64)
+            if not self._dictionary.begin(ends, mapped.letters, mapped.count, mapped.tables):
+                return False
+            for file in mapped.files:
+                self._watch.add(file)
+            self._chain, self._file, self._stored = mapped.chain, None, mapped.count
+        return True
 
 
 class _MappedChain:

@@ -104,7 +104,7 @@ def test_nothing_goes_while_others_are_at_work() -> None:
 def test_strings_in_files_stay() -> None:
     offsets, data = np.array([0, 1, 2]), np.frombuffer(b"ab", np.uint8)
     dictionary = Dictionary()
-    dictionary.begin(offsets, data, 2, [Table.of(offsets, data, 0, 2)])
+    assert dictionary.begin(offsets, data, 2, [Table.of(offsets, data, 0, 2)])
     dictionary.encode(["c"])
     dictionary.forget(held([]))
     assert [dictionary.lookup(text) for text in "abc"] == [0, 1, 2]

@@ -95,6 +95,44 @@ def test_two_that_go_on_from_one_do_not_disturb_each_other(tmp_path: Path) -> No
     same(Process(tmp_path, branch.add(texts(2000, 2100))), expected + texts(2000, 2100))
 
 
+@pytest.mark.parametrize("own", [0, 2, 700, 5000])
+def test_who_has_the_first_strings_goes_on_with_a_chain(tmp_path: Path, own: int) -> None:
+    first, other = Process(tmp_path), Process(tmp_path)
+    chain = first.add(texts(0, 5000))
+    before = other.add(texts(0, own)) if own else []
+    shown = other.dictionary.texts()
+    assert other.strings.take(tmp_path, chain)
+    assert other.strings.knows(chain)
+    assert not own or not other.strings.knows(before)
+    assert other.dictionary.bytes_in_use == 0
+    assert shown.decode(np.arange(own)).to_pylist() == texts(0, own)
+    same(other, texts(0, 5000))
+    more = [f"more {number}" for number in range(20_000)]
+    found = other.dictionary.encode(pa.array(more + texts(0, 5000) + more)).tolist()
+    assert found == [*range(5000, 25_000), *range(5000), *range(5000, 25_000)]
+    assert first.strings.take(tmp_path, first.strings.chain())
+    assert first.dictionary.bytes_in_use == 0
+    assert first.add(texts(5000, 5001)) == [*chain, (first.strings.chain()[-1][0], 1)]
+    same(first, texts(0, 5001))
+    same(Process(tmp_path, other.strings.written(tmp_path)), texts(0, 5000) + more)
+
+
+@pytest.mark.parametrize("own", [["other"], texts(0, 6000), [*texts(0, 40), "other"]])
+def test_who_has_other_strings_stays(tmp_path: Path, own: list[str]) -> None:
+    chain, other = Process(tmp_path).add(texts(0, 5000)), Process(tmp_path)
+    other.dictionary.encode(own)
+    assert not other.strings.take(tmp_path, chain)
+    same(other, own)
+
+
+def test_who_forgot_strings_stays(tmp_path: Path) -> None:
+    process = Process(tmp_path)
+    chain = process.add(texts(0, 5000))
+    process.dictionary.forget(lambda count: np.arange(count) % 5 == 0)
+    assert not process.strings.take(tmp_path, chain)
+    assert process.strings.knows(chain)
+
+
 def test_a_file_that_somebody_removed_is_written_again(tmp_path: Path) -> None:
     process = Process(tmp_path)
     chain = process.add(texts(0, 100))
