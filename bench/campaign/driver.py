@@ -39,6 +39,10 @@ SETTINGS = {
 }
 
 
+TUNING = lftj.Tuning(shared_rows=1)
+"""Few as the rows are, workers of a machine share those that all parts have whole."""
+
+
 class Driver:
     """The workspace over parts, and what its next commit meets."""
 
@@ -51,7 +55,7 @@ class Driver:
         self.plain, self.tasks = self.executor.map, 0
         self.executor.map = self.map
         self.strike: dict[str, Any] | None = None
-        self.many: Any = lftj.connect(executor=self.executor)
+        self.many: Any = lftj.connect(executor=self.executor, tuning=TUNING)
         if not self.many.rules:
             workload.begin(self.many)
 

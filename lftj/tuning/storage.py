@@ -37,6 +37,10 @@ class StoredTuning:
     """Commits in which a part changed after which it is stored again: writing against commits that
     a worker that takes it over has to do again.
     """
+    shared_rows: int = 1 << 14
+    """Rows from which on a relation that all parts have whole is one file, which the workers of a
+    machine map: of fewer, a file costs more than their pages.
+    """
 
     # ── durable workspaces ────────────────────────────────────────────────────────────────────────
     # Watched by `bench durable`.

@@ -85,7 +85,8 @@ def test_oracle_parts_equal_the_reference(history: History, parts: int, workers:
 def test_oracle_lost_workers_and_reopened_paths_change_nothing(
     history: History, data: st.DataObject
 ) -> None:
-    with pair_over(history, lambda path: InlineExecutor(path, 3, 2)) as (pair, executor):
+    tuning = lftj.Tuning(shared_rows=data.draw(st.sampled_from([1, 1 << 14])))
+    with pair_over(history, lambda path: InlineExecutor(path, 3, 2), tuning) as (pair, executor):
         for step in history.steps:
             between(
                 pair,

@@ -80,7 +80,6 @@ def late_once(happened: list[Any]) -> Callable[[int], None]:
 def test_who_waits_for_a_shared_relation_looks_at_the_time(
     executor: InlineExecutor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shared_relations, "LEAST", 1)
     locks = list[Path]()
     one_at_a_time = shared_relations.one_at_a_time
 
@@ -91,7 +90,8 @@ def test_who_waits_for_a_shared_relation_looks_at_the_time(
         return one_at_a_time(file)
 
     rule = ".decl v(x: number, z: number) v(x, z) :- e(x, y), e(y, z)."
-    with lftj.connect(executor=executor) as many:  # type: ignore[arg-type]
+    shared = lftj.Tuning(shared_rows=1)
+    with lftj.connect(executor=executor, tuning=shared) as many:  # type: ignore[arg-type]
         many.relation("e", {"x": int, "y": int})
         many.load("e", [(number, number + 1) for number in range(20)])
         with ExitStack() as other:

@@ -17,9 +17,7 @@ from tests.distributed.stored import RULES, graph, opened
 PARTS, WORKERS = 4, 2
 
 
-@pytest.fixture(autouse=True)
-def few_rows_are_shared(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shared_relations, "LEAST", 1)
+ALL_SHARED = lftj.Tuning(shared_rows=1)
 
 
 def segments(path: Path) -> set[str]:
@@ -39,7 +37,7 @@ def both(executor: InlineExecutor, rules: str) -> tuple[Any, Any]:
     one.relation("e", {"x": int, "y": int})
     one.load("e", graph())
     one.add_rules(RULES[rules])
-    return opened(executor, RULES[rules], graph()), one
+    return opened(executor, RULES[rules], graph(), tuning=ALL_SHARED), one
 
 
 def change(*workspaces: Any) -> None:
@@ -80,7 +78,7 @@ def test_the_first_worker_reads_the_rows(tmp_path: Path, monkeypatch: pytest.Mon
 
     monkeypatch.setattr(worker, "read_entries", noted)
     executor = InlineExecutor(tmp_path, PARTS, WORKERS)
-    many, one = lftj.connect(executor=executor), lftj.connect()  # type: ignore[arg-type]
+    many, one = lftj.connect(executor=executor, tuning=ALL_SHARED), lftj.connect()  # type: ignore[arg-type]
     for workspace in (many, one):
         workspace.relation("e", {"x": int, "y": int})
         workspace.load("e", graph())
@@ -101,7 +99,7 @@ def test_the_first_worker_reads_the_rows(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_a_file_that_is_gone_is_made_again(tmp_path: Path) -> None:
     executor = InlineExecutor(tmp_path, PARTS, WORKERS)
-    many = opened(executor, RULES["triangles"], graph())
+    many = opened(executor, RULES["triangles"], graph(), tuning=ALL_SHARED)
     before = mapped(executor)[0]
     for name in segments(tmp_path):
         (tmp_path / "state" / name).unlink()
@@ -124,7 +122,7 @@ named(x) :- e(x, "s1"), e("s2", x).
 
 
 def of_names(executor: InlineExecutor) -> tuple[Any, Any]:
-    many, one = lftj.connect(executor=executor), lftj.connect()  # type: ignore[arg-type]
+    many, one = lftj.connect(executor=executor, tuning=ALL_SHARED), lftj.connect()  # type: ignore[arg-type]
     for workspace in (many, one):
         workspace.relation("e", {"x": str, "y": str})
     return many, one

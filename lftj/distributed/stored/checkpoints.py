@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 from lftj.distributed.files.manifest import Manifest
@@ -270,10 +271,16 @@ class Checkpoints:
 
     # ── opening ───────────────────────────────────────────────────────────────────────────────────
     def opened(
-        self, path: str, part: int, manifest: Manifest, program: str, plan: PartPlan
+        self,
+        path: str,
+        part: int,
+        manifest: Manifest,
+        program: str,
+        plan: PartPlan,
+        shared_rows: int,
     ) -> tuple[PartState, Host] | None:
         """The part as it was stored last, at a commit from which it can be brought forward; None
-        when it is nowhere.
+        when it is nowhere. `shared_rows`: as in `Tuning`.
 
         Raises FileDamagedError where a file has to be set aside first.
         """
@@ -284,7 +291,9 @@ class Checkpoints:
                 continue
             found = None
             with suppress(MemoryError, *NOT_TO_BE_HAD):
-                found = self._open(path, name, manifest.parts, program, plan)
+                record = read_record(folder, name, program, manifest.parts)
+                if record is not None:
+                    found = self._open(path, name, record, plan, shared_rows)
             if found is not None:
                 self._try(folder / trial(part), everything=died)
                 orders = sum(len(relation.orders()) for relation in found[0].database.values())
@@ -301,14 +310,16 @@ class Checkpoints:
         return None
 
     def _open(
-        self, path: str, name: RecordName, parts: int, program: str, plan: PartPlan
-    ) -> tuple[PartState, Host] | None:
-        record = read_record(Path(path) / STATE, name, program, parts)
-        if record is None:
-            return None
+        self,
+        path: str,
+        name: RecordName,
+        record: dict[str, Any],
+        plan: PartPlan,
+        shared_rows: int,
+    ) -> tuple[PartState, Host]:
         self.objects(path).fetch(record)
         host = self.host(path, [(file, strings) for file, strings in record["strings"]])
-        return open_part(name, record, plan, host, self.pages(path)), host
+        return open_part(name, record, plan, host, self.pages(path), shared_rows), host
 
     def _try(self, mark: Path, *, everything: bool) -> None:
         """Check `everything` where a worker died while it had this part open, unchecked: damaged

@@ -48,8 +48,6 @@ from lftj.storage.durable import (
 
 WHOLE = "whole"
 """The owner of the pages of relations that parts have whole."""
-LEAST = 1 << 14
-"""Rows from which on a relation is shared: of fewer, a file costs more than their pages."""
 
 
 class OtherCodesError(Exception):
@@ -58,11 +56,6 @@ class OtherCodesError(Exception):
     def __init__(self, chain: Chain):
         super().__init__(chain)
         self.chain = chain
-
-
-def can_share(rows: int) -> bool:
-    """Tell whether there are enough rows for a file."""
-    return rows >= LEAST
 
 
 def shared_relation(
@@ -114,8 +107,6 @@ def with_shared_orders(
         found = shared_relation(pages.folder.parent, name, schema, rows, relation.arena, pages)
         return None if found is None else found.identity
 
-    if not can_share(relation.count):
-        return relation
     return relation.with_origin(OrdersOfOrigin(identity, find))
 
 

@@ -154,9 +154,15 @@ def read_record(folder: Path, name: RecordName, program: str, parts: int) -> dic
 
 
 def open_part(
-    name: RecordName, record: dict[str, Any], plan: PartPlan, host: Host, pages: StoredPages
+    name: RecordName,
+    record: dict[str, Any],
+    plan: PartPlan,
+    host: Host,
+    pages: StoredPages,
+    shared_rows: int,
 ) -> PartState:
     """The part as it was. O(size of the record): pages are read when someone looks at them.
+    Workers share later key orders of whole relations of so many rows.
 
     Raises OSError, MemoryError, LookupError, ValueError or FileDamagedError where it cannot be had;
     then nothing has happened.
@@ -176,7 +182,7 @@ def open_part(
             relations[local] = made()
             continue
         key = (str(pages.folder), local, _identified(data, record))
-        shared = partial(_with_shared_orders, made, data, record, pages)
+        shared = partial(_with_shared_orders, made, data, record, pages, shared_rows)
         relations[local] = host.opened(key, shared)
     rules = rules_of(plan)
     dictionary, apart = host.dictionary, plan.stage_named
@@ -197,9 +203,12 @@ def _with_shared_orders(
     data: dict[str, Any],
     record: dict[str, Any],
     pages: StoredPages,
+    shared_rows: int,
 ) -> RelationVersion:
-    stored = record["trees"][data["orders"][0][1]]
-    return with_shared_orders(made(), stored, pages)
+    stored, relation = record["trees"][data["orders"][0][1]], made()
+    if relation.count < shared_rows:
+        return relation
+    return with_shared_orders(relation, stored, pages)
 
 
 def _identified(data: dict[str, Any], record: dict[str, Any]) -> str:

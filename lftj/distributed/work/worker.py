@@ -38,11 +38,7 @@ from lftj.distributed.parts.host import Host, Rows
 from lftj.distributed.parts.part import Advance, PartState
 from lftj.distributed.parts.task import OnPart
 from lftj.distributed.stored.checkpoints import Checkpoints
-from lftj.distributed.stored.shared_relations import (
-    OtherCodesError,
-    can_share,
-    shared_relation,
-)
+from lftj.distributed.stored.shared_relations import OtherCodesError, shared_relation
 from lftj.distributed.stored.stored_files import set_aside
 from lftj.distributed.stored.storing import is_closed
 from lftj.engine.calls import in_time, while_reading
@@ -108,15 +104,6 @@ def forget(key: tuple[AnyPath, int] | None = None) -> None:
     else:
         _worker.parts.pop((str(here(key[0])), key[1]), None)
         unmount(key[0])
-
-
-def _of_this_worker(known: Mapping[Feed, RelationVersion]) -> dict[Feed, RelationVersion]:
-    """These rows, but for relations that the workers of a machine share: they share them anew, with
-    what came since, and those that some made for themselves.
-    """
-    return {
-        feed: rows for feed, rows in known.items() if feed.cut != ALL or not can_share(rows.count)
-    }
 
 
 # ── tasks ─────────────────────────────────────────────────────────────────────────────────────────
@@ -243,7 +230,7 @@ class Holding(Generic[Task]):
         of rows, which only the first worker reads. Raises OtherCodesError while `loading`.
         """
         entries = log.get(feed.relation, ())
-        if not entries or not can_share(sum(entry.rows for entry in entries)):
+        if not entries or sum(entry.rows for entry in entries) < self._shared_rows:
             return None
         files = sorted(files_of(entries))
         name = blake2b(repr((feed.schema, files)).encode(), digest_size=12).hexdigest()
@@ -272,7 +259,7 @@ class Holding(Generic[Task]):
             self.origin = "built"
             log = {} if self.emptied else self._manifest.base_log()
             same = state is not None and state.token == token and not self.emptied
-            known = _of_this_worker(state.own_rows()) if state is not None and same else {}
+            known = self._not_shared(state.own_rows()) if state is not None and same else {}
             return self._loaded(
                 log, f"{self.key[0]} under {self.task.program_name} at {token}", known
             )
@@ -317,7 +304,9 @@ class Holding(Generic[Task]):
     def _opened(self, manifest: Manifest) -> PartState | None:
         """The part as some worker stored it."""
         task = self.task
-        found = self.worker.checkpoints.opened(*task.key, manifest, task.program_name, self.plan)
+        found = self.worker.checkpoints.opened(
+            *task.key, manifest, task.program_name, self.plan, self._shared_rows
+        )
         if found is None:
             return None
         self.origin = "opened"
@@ -336,6 +325,20 @@ class Holding(Generic[Task]):
         except OtherCodesError as others:
             self.host = self.worker.host = self.worker.checkpoints.host(self.key[0], others.chain)
             return loaded({})
+
+    @property
+    def _shared_rows(self) -> int:
+        return self.task.settings.tuning.shared_rows
+
+    def _not_shared(self, known: Mapping[Feed, RelationVersion]) -> dict[Feed, RelationVersion]:
+        """These rows, but for relations that the workers of a machine share: they share them anew,
+        with what came since, and those that some made for themselves.
+        """
+        return {
+            feed: rows
+            for feed, rows in known.items()
+            if feed.cut != ALL or rows.count < self._shared_rows
+        }
 
     @cached_property
     def _manifest(self) -> Manifest:
