@@ -24,7 +24,7 @@ from lftj.views.switchable import OPTIONAL
 _RECURSION = frozenset(
     each.name for each in (*STRATA, *CLOSURES) if each.name in OPTIONAL and not each.needed
 )
-_RANKS = frozenset({"counting", "counting from nothing", "long chains"})
+_RANKS = frozenset({"counting", "counting from nothing"})
 _ROWS = frozenset({"rederivation"})
 _SEARCH = frozenset({"reachability"})
 _BEST = frozenset({"counting best values", "improvement"})

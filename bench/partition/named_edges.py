@@ -55,7 +55,7 @@ def _load(workspaces: Sequence[Any], count: int, *, rules_first: bool) -> None:
 
 
 def drive(master: str, folder: Path, size: str, order: str) -> dict[str, Any]:
-    """What was found on the cluster, with the rules `first` or `last`."""
+    """Findings on the cluster, with the rules `first` or `last`."""
     spark = session(master, {})
     executor = lftj.SparkExecutor(spark, PARTS, path=folder / order)
     context: Any = spark.sparkContext

@@ -22,7 +22,7 @@ from lftj.views.switchable import OPTIONAL
 
 _COUNTING = {"counting", "counting from nothing"}
 _WITHOUT = {
-    "counting": set(OPTIONAL) - _COUNTING - {"update", "long chains", "walks"},
+    "counting": set(OPTIONAL) - _COUNTING - {"update", "walks"},
     "delete and re-derive": _COUNTING & set(OPTIONAL),
 }
 """Strategies that are switched off, so that one way of maintenance is left."""

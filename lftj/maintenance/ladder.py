@@ -21,7 +21,6 @@ from lftj.maintenance.counting.elastic import (
     CountingUpdate,
 )
 from lftj.maintenance.counting.from_nothing import FromNothing, PatientlyFromNothing
-from lftj.maintenance.counting.long_chains import LongChains
 from lftj.maintenance.counting.rule_change import NO_CHANGE, RuleChange
 from lftj.maintenance.counting.stratum_change import Followed, StratumChange
 from lftj.maintenance.counting.stratum_state import Kept
@@ -53,7 +52,7 @@ ROWS: Sequence[type[Strategy[Followed]]] = (
     AffectedPartitions,
     CountedFromNothing,
     PatientlyFromNothing,
-    LongChains,
+    CountedFromNothing,  # of what iterations gave up
     FromNothing,
 )
 """Ways to bring any other one up to date."""
@@ -87,7 +86,7 @@ def follow_stratum(
     """
     without = context.tuning.without
     rules = _rule_change(stratum, kept, versions, context, changed_rules, was)
-    patient = LongChains.name not in without
+    patient = CountedFromNothing.name not in without
     change = StratumChange(stratum, schemas, versions, context, rules, close, patient=patient)
     ladder = BEST_VALUES if change.lattices else ROWS
     found = walk(ladder, change, kept, context.budget, without, change.note)

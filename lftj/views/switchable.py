@@ -48,6 +48,7 @@ GONE = {
     "guarded groups": "delta queries",
     "small fixpoint": "iterations",
     "counting at once": "counting",
+    "long chains": "counting from nothing",
     "by groups": "full evaluation",
     "projection": "full evaluation",
     "without a state": "full evaluation",

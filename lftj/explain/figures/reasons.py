@@ -22,9 +22,9 @@ STRATEGIES = {
     "affected partitions": "only the partitions that the change touches are derived anew",
     "counting": "a row keeps a rank and the number of its proofs from lower ranks, and goes with "
     "the last of them",
-    "counting from nothing": "rows are chosen by iteration, so proofs are counted by iterations",
+    "counting from nothing": "rows are chosen by iteration, or iterations find few rows each, so "
+    "proofs are counted",
     "from nothing": "the stratum is derived from nothing, without counts",
-    "long chains": "iterations find few rows each, so a compiled loop goes through them",
     "walks": "a graph is walked from each value that recursion keeps",
     "iterations": "semi-naïve iterations derive the rows",
     "compiled": "kernels that the program needs were compiled, or read from the cache",

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Strategies over ranks and supports: an update of them, and the evaluation from nothing that
-counts them where rows are chosen [Elastic 5].
+counts them where rows are chosen or chains are long [Elastic 5].
 
 An evaluation without counts leaves a trail, which tells the ranks of its rows. The first change
 that may take rows away makes the state of it; supports are counted as rows are doubted. Where rows
@@ -17,11 +17,12 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+from lftj.errors import ValueRangeError
 from lftj.join.rent_or_buy import Rent
 from lftj.join.strategy import Cost, Exhausted, Strategy, Why
 from lftj.maintenance.cost.cost_model import RANKED
 from lftj.maintenance.counting.counted_update import CountedUpdate, Update
-from lftj.maintenance.counting.patience import Patience
+from lftj.maintenance.counting.patience import Patience, updated_from_nothing
 from lftj.maintenance.counting.stratum_change import Followed, StratumChange
 from lftj.maintenance.counting.stratum_state import UNCOUNTABLE, StratumState, Uncounted
 from lftj.program.normal_form import NormalRule
@@ -101,7 +102,8 @@ class CountingUpdate(CountedUpdate):
 
 class CountedFromNothing(Strategy[Followed]):
     """An evaluation that counts, at a change of a stratum with a choice domain, of a closure that
-    takes long to read, or where updates are always wanted.
+    takes long to read, or where updates are always wanted; and an update from nothing, where
+    iterations turned out to be those of a long chain.
     """
 
     name = "counting from nothing"
@@ -109,8 +111,12 @@ class CountedFromNothing(Strategy[Followed]):
     change: StratumChange
 
     def applies(self) -> bool:
-        """Tell whether ranks have to be least, and changes are expected that counts pay for."""
+        """Tell whether iterations were given up for it, or ranks have to be least, and changes are
+        expected that counts pay for.
+        """
         change = self.change
+        if change.gave_up(Why.LONG_CHAIN):
+            return True
         if not (change.keeps_counts and change.countable and change.decided):
             return False
         wanted = change.least or math.isinf(change.context.fraction)
@@ -125,6 +131,23 @@ class CountedFromNothing(Strategy[Followed]):
 
     def run(self) -> Followed | Exhausted:
         """The stratum with counts."""
+        if self.change.gave_up(Why.LONG_CHAIN):
+            return self._updated()
+        return self._evaluated()
+
+    def _updated(self) -> Followed | Exhausted:
+        change, kept = self.change, self.state
+        try:
+            state = updated_from_nothing(
+                change.schemas, change.rules, change.versions, change.context
+            )
+        except (ValueRangeError, OverflowError):  # evaluation by iterations decides about failures
+            return Exhausted(Why.VALUES, change.uncounted(kept))
+        if kept is not None:
+            state = replace(state, spent=kept.spent, changes=kept.changes)
+        return change.stored(replace(state, least=change.least))
+
+    def _evaluated(self) -> Followed | Exhausted:
         from lftj.maintenance.counting.elastic_bootstrap import elastic_bootstrap
 
         change, kept = self.change, self.state
@@ -140,6 +163,8 @@ class CountedFromNothing(Strategy[Followed]):
         except OverflowError:
             return Exhausted(Why.PROOFS, UNCOUNTABLE)
         if state is None:
-            return Exhausted(Why.LONG_CHAIN, kept)
+            change.note(Exhausted(Why.LONG_CHAIN, kept))
+            self.state = kept
+            return self._updated()
         state = replace(state, spent=kept.spent, changes=kept.changes, least=change.least)
         return change.stored(state)

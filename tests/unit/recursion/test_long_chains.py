@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 import lftj
-from lftj.maintenance.counting import long_chains
+from lftj.maintenance.counting import elastic
 from lftj.maintenance.lattice import lattice_update
 from lftj.scantree.jit import ADDRESSES
 from tests.unit.recursion.best_values import SHORTEST
@@ -49,8 +49,8 @@ def turned(monkeypatch) -> list[int]:
         found.append(1)
         return update(*given)
 
-    update = long_chains.updated_from_nothing
-    for module in (long_chains, lattice_update):
+    update = elastic.updated_from_nothing
+    for module in (elastic, lattice_update):
         monkeypatch.setattr(module, "updated_from_nothing", noted)
     return found
 
