@@ -331,8 +331,8 @@ class Holding(Generic[Task]):
         return self.task.settings.tuning.shared_rows
 
     def _not_shared(self, known: Mapping[Feed, RelationVersion]) -> dict[Feed, RelationVersion]:
-        """These rows, but for relations that the workers of a machine share: they share them anew,
-        with what came since, and those that some made for themselves.
+        """Rows that are known, without relations that the workers of a machine share: they share
+        them anew, with what came since, and those that some made for themselves.
         """
         return {
             feed: rows
