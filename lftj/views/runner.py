@@ -19,6 +19,7 @@ from lftj.join.run.evaluate import Columns
 from lftj.join.strategy import Exhausted, Why, within
 from lftj.maintenance.inputs.affected import Affected, ChangedValues
 from lftj.maintenance.inputs.rule_work import RuleWork, moment
+from lftj.maintenance.inputs.unmet import meets_nothing
 from lftj.maintenance.inputs.versions import Versions
 from lftj.maintenance.rules.full_evaluation import derive
 from lftj.maintenance.rules.row_checks import check_rows
@@ -154,7 +155,14 @@ class _Runner(GroupRun):
                 or not (stratum.recursive or name in self.before)
             ):
                 return True
-        return any(self.values.concern(rule) for rule in stratum.rules)
+        if not stratum.recursive or stratum.summed:
+            return any(self.values.concern(rule) for rule in stratum.rules)
+        dictionary = self.context.resources.dictionary
+        return not all(
+            isinstance(rule, NormalRule) and meets_nothing(rule, self.versions, dictionary)
+            for rule in stratum.rules
+            if self.values.concern(rule)
+        )
 
     def stratum(self, stratum: Stratum) -> list[str]:
         """Bring the relations of one stratum up to date. Gives those whose rows changed."""

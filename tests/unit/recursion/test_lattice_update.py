@@ -62,10 +62,12 @@ def counted(text: str, edges: Iterable[Row], **options: Any) -> lftj.Workspace:
     """A workspace with these edges, and node 0 as source, whose proofs are counted."""
     ws = lftj.connect(**options)
     ws.add_rules(text)
+    extra = (-1, -2, 1)
     if "source" in ws.relations:
         ws.load("source", [(0,)])
-    ws.load("edge", [*edges, (-1, -2, 1)])
-    assert change(ws, deleted=[(-1, -2, 1)]) in ("bootstrap", "update")
+        extra = (0, -2, 1)  # what meets no row is not looked at
+    ws.load("edge", [*edges, extra])
+    assert change(ws, deleted=[extra]) in ("bootstrap", "update")
     assert check(ws) == 1
     return ws
 
@@ -305,7 +307,7 @@ def test_without_states_deletions_begin_anew():
         ws.load("edge", [(0, 1, 2), (1, 2, 3)])
         assert change(ws, [(2, 3, 1)]) == "update"
         assert change(ws, deleted=[(1, 2, 3)]) == "bootstrap"
-        assert change(ws, deleted=[(2, 3, 1)]) == "bootstrap"
+        assert change(ws, deleted=[(2, 3, 1)]) == ""
         assert (set(ws["dist"].fetchall()), states(ws)) == ({(0, 0), (1, 2)}, [])
 
 
@@ -367,11 +369,11 @@ def test_what_was_given_up_is_not_tried_at_once_again(text: str):
     with counted(text, edges) as ws, retuned(ws, elastic_steps=1_000):
         assert change(ws, [bridge]) == "fallback"
         change(ws, deleted=[bridge])
+        took: dict[str, int] = {}
         for _ in range(2):
             assert change(ws, [bridge]) == "update"  # no counts are made until rows may go
-            last = change(ws, deleted=[bridge])
-        assert last == "forecast"
-        assert steps(ws) <= evaluation
+            took[change(ws, deleted=[bridge])] = steps(ws)
+        assert took["forecast"] <= 1.01 * evaluation  # trees of another past
         outcomes: list[str] = []
         for edge in 30 * edges[:1]:  # each time the next one is expected to take less
             outcomes.append(change(ws, deleted=[edge]))

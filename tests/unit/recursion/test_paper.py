@@ -76,8 +76,8 @@ def counted(request: pytest.FixtureRequest) -> Any:
     workspace.add_rules(PROGRAM)
     for name, rows in N0.items():
         workspace.load(name, rows)
-    commit(workspace, inserted={"assign": [("e", "e")]})
-    commit(workspace, deleted={"assign": [("e", "e")]})
+    commit(workspace, inserted={"assign": [("e", "a")]})
+    commit(workspace, deleted={"assign": [("e", "a")]})
     return workspace
 
 
