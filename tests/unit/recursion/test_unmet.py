@@ -99,3 +99,13 @@ def test_a_partner_that_comes_with_it_is_met() -> None:
         tx.delete("on", [("n1",)])
         tx.delete("e", [("b", "c")])
     assert len(workspace["v"]) == 0
+
+
+def test_a_partner_that_goes_with_it_was_met() -> None:
+    workspace = begun('.decl v(x: symbol) v("n0"). v(y) :- v(x), e(x, y), off(x, y).', 3)
+    for verb in ("insert", "delete", "insert", "delete"):
+        with workspace.transaction() as tx:
+            for relation in ("e", "off"):
+                getattr(tx, verb)(relation, [("n0", "far")])
+        assert (("far",) in workspace["v"]) == (verb == "insert")
+        assert workspace.verify() == []
