@@ -167,26 +167,32 @@ def test_workers_map_one_file_of_strings(tmp_path: Path, rules_first: bool) -> N
     require_equal(many, one)
 
 
-def test_strings_that_came_before_have_other_codes(tmp_path: Path) -> None:
+@pytest.mark.parametrize("before", [200, 3_000])
+def test_strings_that_came_before_have_other_codes(tmp_path: Path, before: int) -> None:
+    """Parts of fewer rows begin anew under the codes of the relation, others at other rules."""
     executor = InlineExecutor(tmp_path, PARTS, WORKERS)
     many, one = of_names(executor)
     for workspace in (many, one):
         workspace.relation("own", {"x": str, "n": int})
         workspace.add_rules(NAMED + ".decl w(x: symbol, n: number) w(x, n) :- own(x, n), v(x, _).")
-        workspace.load("own", [(f"s{number}", number) for number in range(200)])
+        workspace.load("own", [(f"s{number}", number) for number in range(before)])
         workspace.load("e", names(graph()))
     first, second = mapped(executor)
-    assert first != second, "in the midst of a commit codes stay"
+    assert bool(first & second) == (before < 400)
     require_equal(many, one)
     change_names(1, many, one)
+    require_equal(many, one)
     for workspace in (many, one):
         workspace.add_rules(".decl u(x: symbol) u(x) :- w(x, n), n > 3.")
     first, second = mapped(executor)
-    assert first & second, "other rules load all rows"
+    assert first & second
     require_equal(many, one)
     change_names(2, many, one)
     require_equal(many, one)
     assert all(len(memory.checkpoints._hosts) == 1 for memory in executor._memories)
+    executor.forget()
+    change_names(3, many, one)
+    require_equal(many, one)
     assert many.verify() == []
 
 

@@ -70,6 +70,11 @@ class PartState:
             )
         return PartState("", plan, number, parts, Database(relations))
 
+    @property
+    def rows(self) -> int:
+        """The number of rows of all its relations."""
+        return sum([relation.count for relation in self.database.values()])
+
     def under(self, settings: Settings) -> PartState:
         """The same part for a workspace with these settings."""
         if settings == self.settings:

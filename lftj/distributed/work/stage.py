@@ -20,6 +20,7 @@ from lftj.distributed.parts.heavy_values import heavy_values
 from lftj.distributed.parts.part import Advance
 from lftj.distributed.parts.shuffle import News
 from lftj.distributed.parts.task import Exchanged, PartDone, PartTask
+from lftj.distributed.stored.shared_relations import OtherCodesError
 from lftj.distributed.work.worker import Holding, Kept, Worker, carefully
 from lftj.program import RelationSchema
 from lftj.scantree.jit import compile_seconds
@@ -61,13 +62,14 @@ class _Run(Holding[PartTask]):
         return kept.advance is not None and kept.advance.token == self.task.token
 
     def stage(self) -> PartDone:
-        task, done = self.task, self.done
+        task, done, step = self.task, self.done, self.task.steps[-1]
         advance = self._advance().within(task.limits, task.elastic)
-        before, step = len(advance.works), task.steps[-1]
-        while advance.steps < len(task.steps):
-            advance.take(
-                task.steps[advance.steps], self.rows(self._brought(advance.steps)), self.host
-            )
+        before = len(advance.works)
+        try:
+            self._take(advance, begins_anew=1 + advance.before.rows)
+        except OtherCodesError as others:
+            advance, before = Advance.begin(self.state_under(others), task.token), 0
+            self._take(advance.within(task.limits, task.elastic))
         self.worker.parts[self.key].advance = advance
         done.works = advance.works[before:]
         done.changed = frozenset(advance.deltas)
@@ -86,6 +88,12 @@ class _Run(Holding[PartTask]):
         self._checkpoint(advance)
         done.origin, done.read = self.origin, self.read
         return done
+
+    def _take(self, advance: Advance, *, begins_anew: int = 0) -> None:
+        """Do the steps that are not done yet."""
+        while advance.steps < len(self.task.steps):
+            rows = self.rows(self._brought(advance.steps), begins_anew=begins_anew)
+            advance.take(self.task.steps[advance.steps], rows, self.host)
 
     def _brought(self, step: int) -> Log:
         """Rows that a step of the commit brings to this part."""

@@ -147,6 +147,7 @@ class Holding(Generic[Task]):
             worker.forget_closed(self.key[0])
         self.host = worker.host if kept is None else kept.host
         self.origin, self.read = "kept", 0
+        self._opens = True
 
     @property
     def afresh(self) -> bool:
@@ -203,11 +204,12 @@ class Holding(Generic[Task]):
         """Test for a part in which the task's commit may have more to do."""
         return False
 
-    def rows(self, log: Log, *, loading: bool = False) -> Rows:
+    def rows(self, log: Log, *, begins_anew: int = 0) -> Rows:
         """Reads what entries hold for a feed. From now on the host shares relations of these.
-        `loading`: all rows of the part are read, so that codes of strings may become others.
+        `begins_anew`: rows of a shared relation from which on, where its strings have other codes
+        here, OtherCodesError has the part begin anew; 0: it never does.
         """
-        self.host.share = partial(self._shared, log, loading)
+        self.host.share = partial(self._shared, log, begins_anew)
 
         def rows(feed: Feed) -> Delta:
             entries = log.get(feed.relation, ())
@@ -225,12 +227,13 @@ class Holding(Generic[Task]):
 
         return rows
 
-    def _shared(self, log: Log, loading: bool, feed: Feed, rows: Rows) -> RelationVersion | None:
+    def _shared(self, log: Log, begins_anew: int, feed: Feed, rows: Rows) -> RelationVersion | None:
         """A relation with the pages that other workers of the machine map, too: of the same files
-        of rows, which only the first worker reads. Raises OtherCodesError while `loading`.
+        of rows, which only the first worker reads.
         """
         entries = log.get(feed.relation, ())
-        if not entries or sum(entry.rows for entry in entries) < self._shared_rows:
+        count = sum(entry.rows for entry in entries)
+        if not entries or count < self._shared_rows:
             return None
         files = sorted(files_of(entries))
         name = blake2b(repr((feed.schema, files)).encode(), digest_size=12).hexdigest()
@@ -241,7 +244,7 @@ class Holding(Generic[Task]):
                 self.task.folder, name, feed.schema, read, self.host.arena, pages, strings
             )
         except OtherCodesError:
-            if loading:
+            if 0 < begins_anew <= count:
                 raise
             return None
 
@@ -303,6 +306,8 @@ class Holding(Generic[Task]):
 
     def _opened(self, manifest: Manifest) -> PartState | None:
         """The part as some worker stored it."""
+        if not self._opens:
+            return None
         task = self.task
         found = self.worker.checkpoints.opened(
             *task.key, manifest, task.program_name, self.plan, self._shared_rows
@@ -317,14 +322,25 @@ class Holding(Generic[Task]):
         self, log: Log, name: str, known: Mapping[Feed, RelationVersion] | None = None
     ) -> PartState:
         def loaded(known: Mapping[Feed, RelationVersion]) -> PartState:
-            rows, task = self.rows(log, loading=True), self.task
+            rows, task = self.rows(log, begins_anew=1), self.task
             return PartState.loaded(self.plan, task.part, task.parts, self.host, rows, name, known)
 
         try:
             return loaded(known or {})
         except OtherCodesError as others:
-            self.host = self.worker.host = self.worker.checkpoints.host(self.key[0], others.chain)
+            self._under(others)
             return loaded({})
+
+    def _under(self, others: OtherCodesError) -> None:
+        """Have the part, and those that are built here from now on, in a host with other codes."""
+        self.host = self.worker.host = self.worker.checkpoints.host(self.key[0], others.chain)
+
+    def state_under(self, others: OtherCodesError) -> PartState:
+        """As `state`, from all its rows, in a host with other codes."""
+        self._under(others)
+        self._opens = False
+        self.worker.parts.pop(self.key, None)
+        return self.state()
 
     @property
     def _shared_rows(self) -> int:
