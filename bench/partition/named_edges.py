@@ -1,5 +1,6 @@
 """Memory of a machine of a standalone Spark cluster for edges between strings, which all parts have
-whole, and for a table of the same strings that is cut: loaded before the rules and after them.
+whole, and for a table of the same strings that is cut: loaded in one transaction before the rules
+and after them, and after them one by one, the table first.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from bench.partition.standalone import CORES, PARTS, Kept, driven, kept, of_a_ma
 SIZES = {"s": 20_000, "m": 100_000, "l": 1_000_000}
 """Edges, and half as many names."""
 COMMITS = 5
+ORDERS = ("rules first", "rules last", "one by one")
 RULES = """
 .decl triangles(x: symbol, n: number)
 triangles(x, count()) :- edge(x, y), edge(y, z), edge(x, z).
@@ -32,7 +34,7 @@ weighted(x, n) :- triangles(x, _), label(x, n).
 FIGURE = "machine_memory_strings"
 
 
-def _load(workspaces: Sequence[Any], count: int, *, rules_first: bool) -> None:
+def _load(workspaces: Sequence[Any], count: int, order: str) -> None:
     drawn = np.random.default_rng(1).integers(0, count // 2, (count, 2))
     names = pa.array([f"a node with the name {number}" for number in range(count // 2)])
     edges = pa.table(
@@ -42,12 +44,16 @@ def _load(workspaces: Sequence[Any], count: int, *, rules_first: bool) -> None:
     for workspace in workspaces:
         workspace.relation("edge", {"x": str, "y": str})
         workspace.relation("label", {"x": str, "n": int})
-        if rules_first:
+        if order != "rules last":
             workspace.add_rules(RULES)
-        with workspace.transaction() as tx:
-            tx.insert("label", labels)
-            tx.insert("edge", edges)
-        if not rules_first:
+        if order == "one by one":
+            workspace.load("label", labels)
+            workspace.load("edge", edges)
+        else:
+            with workspace.transaction() as tx:
+                tx.insert("label", labels)
+                tx.insert("edge", edges)
+        if order == "rules last":
             workspace.add_rules(RULES)
         for number in range(COMMITS):
             with workspace.transaction() as tx:
@@ -55,14 +61,14 @@ def _load(workspaces: Sequence[Any], count: int, *, rules_first: bool) -> None:
 
 
 def drive(master: str, folder: Path, size: str, order: str) -> dict[str, Any]:
-    """Findings on the cluster, with the rules `first` or `last`."""
+    """Findings on the cluster, loaded in one of the `ORDERS`."""
     spark = session(master, {})
     executor = lftj.SparkExecutor(spark, PARTS, path=folder / order)
     context: Any = spark.sparkContext
     until(lambda: len(set(executor._seats.of(context, range(PARTS)) or ())) == len(HOSTS) * CORES)
     single: Any = CountingExecutor(folder / f"{order} single", PARTS)
     many, one = lftj.connect(executor=executor), lftj.connect(executor=single)
-    _load([many, one], SIZES[size], rules_first=order == "first")
+    _load([many, one], SIZES[size], order)
     workers: list[Kept] = list(
         {each[0]: each for each in executor.map(kept, [str(executor.path)] * PARTS)}.values()
     )
@@ -79,9 +85,9 @@ def drive(master: str, folder: Path, size: str, order: str) -> dict[str, Any]:
 
 
 def measure(report: Report, data: Path | None) -> None:
-    """Fill in the figure: the larger of both orders."""
+    """Fill in the figure: the largest of all orders."""
     found = {}
-    for order in ("first", "last"):
+    for order in ORDERS:
         with TemporaryDirectory() as folder, cluster(Path(folder), CORES) as master:
             module = "bench.partition.named_edges"
             found[order] = driven(module, master, Path(folder), report.size, order)

@@ -10,9 +10,9 @@ workers bring it forward.
 
 Codes of strings are those of a worker's dictionary. The first worker also writes the strings that
 it knows, and one whose own strings are the first of these, as when it has none, goes on with them:
-then codes are the same. So relations with strings are read before all others, and a worker that has
-other strings already begins with another dictionary where it loads all its rows anyhow; in the
-midst of a commit it makes the relation for itself.
+then codes are the same. So relations with strings are read before all others. A worker that has
+other strings builds its part anew, under those of the first one, where it loads all rows anyhow or
+has fewer than the relation; else it makes the relation for itself.
 """
 
 from __future__ import annotations
