@@ -17,7 +17,7 @@ from lftj.distributed.partitioning.cuts import Cut
 from lftj.distributed.partitioning.part_plan import Output
 from lftj.distributed.parts.failure import Failure
 from lftj.distributed.parts.heavy_values import heavy_values
-from lftj.distributed.parts.part import Advance
+from lftj.distributed.parts.part import Advance, PartState
 from lftj.distributed.parts.shuffle import News
 from lftj.distributed.parts.task import Exchanged, PartDone, PartTask
 from lftj.distributed.stored.shared_relations import OtherCodesError
@@ -66,7 +66,7 @@ class _Run(Holding[PartTask]):
         advance = self._advance().within(task.limits, task.elastic)
         before = len(advance.works)
         try:
-            self._take(advance, begins_anew=1 + advance.before.rows)
+            self._take(advance, advance.before)
         except OtherCodesError as others:
             advance, before = Advance.begin(self.state_under(others), task.token), 0
             self._take(advance.within(task.limits, task.elastic))
@@ -89,10 +89,10 @@ class _Run(Holding[PartTask]):
         done.origin, done.read = self.origin, self.read
         return done
 
-    def _take(self, advance: Advance, *, begins_anew: int = 0) -> None:
+    def _take(self, advance: Advance, known: PartState | None = None) -> None:
         """Do the steps that are not done yet."""
         while advance.steps < len(self.task.steps):
-            rows = self.rows(self._brought(advance.steps), begins_anew=begins_anew)
+            rows = self.rows(self._brought(advance.steps), known)
             advance.take(self.task.steps[advance.steps], rows, self.host)
 
     def _brought(self, step: int) -> Log:

@@ -45,7 +45,7 @@ from lftj.engine.calls import in_time, while_reading
 from lftj.errors import LftjError
 from lftj.partition import living_here
 from lftj.scantree import FileDamagedError
-from lftj.storage import Delta, RelationVersion
+from lftj.storage import Database, Delta, RelationVersion
 from lftj.syntax import attending
 
 Done = TypeVar("Done")
@@ -204,12 +204,12 @@ class Holding(Generic[Task]):
         """Test for a part in which the task's commit may have more to do."""
         return False
 
-    def rows(self, log: Log, *, begins_anew: int = 0) -> Rows:
+    def rows(self, log: Log, known: PartState | None = None) -> Rows:
         """Reads what entries hold for a feed. From now on the host shares relations of these.
-        `begins_anew`: rows of a shared relation from which on, where its strings have other codes
-        here, OtherCodesError has the part begin anew; 0: it never does.
+        Where strings of one have other codes here, and it has more rows than are `known` of the
+        part, OtherCodesError has the part begin anew.
         """
-        self.host.share = partial(self._shared, log, begins_anew)
+        self.host.share = partial(self._shared, log, known)
 
         def rows(feed: Feed) -> Delta:
             entries = log.get(feed.relation, ())
@@ -227,7 +227,9 @@ class Holding(Generic[Task]):
 
         return rows
 
-    def _shared(self, log: Log, begins_anew: int, feed: Feed, rows: Rows) -> RelationVersion | None:
+    def _shared(
+        self, log: Log, known: PartState | None, feed: Feed, rows: Rows
+    ) -> RelationVersion | None:
         """A relation with the pages that other workers of the machine map, too: of the same files
         of rows, which only the first worker reads.
         """
@@ -244,7 +246,7 @@ class Holding(Generic[Task]):
                 self.task.folder, name, feed.schema, read, self.host.arena, pages, strings
             )
         except OtherCodesError:
-            if 0 < begins_anew <= count:
+            if known is not None and known.rows < count:
                 raise
             return None
 
@@ -322,7 +324,7 @@ class Holding(Generic[Task]):
         self, log: Log, name: str, known: Mapping[Feed, RelationVersion] | None = None
     ) -> PartState:
         def loaded(known: Mapping[Feed, RelationVersion]) -> PartState:
-            rows, task = self.rows(log, begins_anew=1), self.task
+            rows, task = self.rows(log, PartState("", self.plan, 0, 0, Database())), self.task
             return PartState.loaded(self.plan, task.part, task.parts, self.host, rows, name, known)
 
         try:
