@@ -4,6 +4,7 @@ reference engine.
 
 from __future__ import annotations
 
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -50,3 +51,36 @@ def test_views_of_optional_columns_over_parts(tmp_path: Path):
             for name, found in evaluate(parse(text), rows).items():
                 assert set(ws[name].fetchall()) == found, name
             before = rows
+
+
+def test_hidden_relations_with_null_that_joins_nothing_are_sent(tmp_path: Path) -> None:
+    text = """
+        .decl note(a: symbol?, d: date?, n: number?) .decl word(a: symbol) .decl day(d: date)
+        .decl rate(a: number, b: number) .decl link(a: number, b: number)
+        .decl v(a: symbol, m: number)
+        v(s, m) :- !note(s, _, z), m = count : { link(_, z) }, word(s), rate(_, z).
+        .decl u(d: date, m: number)
+        u(d, m) :- !note(_, d, z), m = count : { link(_, z) }, day(d), rate(_, z).
+    """
+    days = [date(2013, 1, number) for number in (1, 2, 3)]
+    least = -(2**63)
+    rows: dict[str, list[tuple[Any, ...]]] = {
+        "note": [("a", days[0], 3), (None, days[1], 1), ("b", None, 2), (None, None, None)],
+        "word": [("a",), ("b",), ("c",)],
+        "day": [(day,) for day in days],
+        "rate": [(0, 1), (1, 2), (2, 3), (3, least)],
+        "link": [(0, 1), (3, 2), (4, least)],
+    }
+    executor: Any = InlineExecutor(tmp_path, 3, 2)
+    with lftj.connect(executor=executor) as many, lftj.connect() as one:
+        for ws in (many, one):
+            ws.add_rules(text)
+            for name, some in rows.items():
+                ws.load(name, some)
+        for change in ("delete", "insert"):
+            for name in ("v", "u"):
+                assert sorted(many[name].fetchall()) == sorted(one[name].fetchall())
+            for ws in (many, one):
+                with ws.transaction() as tx:
+                    getattr(tx, change)("note", rows["note"][1:3])
+        assert many.verify() == []

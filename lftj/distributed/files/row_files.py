@@ -28,6 +28,7 @@ from lftj.scantree import equal_runs
 from lftj.storage import Columns, Delta, no_rows
 from lftj.storage.durable import coded_rows, signed_table
 from lftj.types import Dictionary, arrow_array, require_valid
+from lftj.types.sources import is_hidden
 
 _ATTEMPT = 12  # hexadecimal digits; the stem has the commit, and most often the part
 
@@ -58,7 +59,10 @@ def write_entry(
         narrow = slot.astype(np.min_scalar_type(-parts))  # these are sorted in O(n)
         order = np.argsort(narrow, kind="stable")
         table = signed_table(
-            schema, [column.take(order) for column in columns], signs.take(order), dictionary
+            _as_sent(schema),
+            [column.take(order) for column in columns],
+            signs.take(order),
+            dictionary,
         )
         ordered = slot.take(order)
         starts = equal_runs([ordered], 1)
@@ -75,6 +79,15 @@ def write_entry(
         pieces.append(replace(piece, sums=sums))
     store_of(folder).publish([folder / piece.file for piece in pieces])
     return Entry(version, tuple(pieces), size)
+
+
+def _as_sent(schema: RelationSchema) -> RelationSchema:
+    """Schema of the rows in files. Those of a hidden relation have the types of a rule's variables,
+    and may have NULL, read from an optional column, where that joins nothing [decision 117].
+    """
+    if not is_hidden(schema.name):
+        return schema
+    return replace(schema, columns=tuple((name, type.or_null) for name, type in schema.columns))
 
 
 def _write(target: Path, table: pa.Table, piece: Piece) -> int:
@@ -272,7 +285,7 @@ def _coded_together(
     """
     if len(tables) > 1:
         with suppress(pa.ArrowInvalid, ValueError):
-            return coded_rows(pa.concat_tables(tables), schema, dictionary)
+            return coded_rows(pa.concat_tables(tables), _as_sent(schema), dictionary)
     each = [_coded(*pair, schema, dictionary) for pair in zip(files, tables, strict=True)]
     if len(each) == 1:
         return each[0]
@@ -287,7 +300,7 @@ def _coded(
     wrote; checksums are those of rows.
     """
     try:
-        return coded_rows(table, schema, dictionary)
+        return coded_rows(table, _as_sent(schema), dictionary)
     except ValueError as reason:
         if isinstance(reason, LftjError):
             raise
