@@ -225,3 +225,51 @@ def test_a_key_order_without_a_file_is_made_by_each(
     change(many, one)
     assert mapped(executor) == before
     require_equal(many, one)
+
+
+def test_two_relations_that_were_shared_under_other_codes(tmp_path: Path) -> None:
+    """No worker can map both: each maps one, and makes the other for itself."""
+    executor = InlineExecutor(tmp_path, PARTS, WORKERS)
+    many, one = of_names(executor)
+    rules = NAMED.replace("e(", "f(").replace("v(", "u(").replace("named(", "known(")
+    for workspace in (many, one):
+        workspace.relation("f", {"x": str, "y": str})
+        workspace.add_rules(NAMED)
+        workspace.load("e", names(graph()))
+    executor.forget()  # others share the next relation, under codes of their own
+    for state in (tmp_path / "state").glob("[0-9]*"):
+        state.unlink()
+    for workspace in (many, one):
+        with workspace.transaction() as tx:
+            tx.delete("e", names(graph()))
+        workspace.add_rules(rules)
+        workspace.load("f", [(f"t{x}", f"s{y}") for x, y in graph()])
+        workspace.load("e", names(graph(seed=2)))
+        workspace.add_rules(".decl w(x: symbol) w(x) :- u(x, n), n > 3.")
+    require_equal(many, one)
+    change_names(1, many, one)
+    require_equal(many, one)
+    assert many.verify() == []
+
+
+def test_a_worker_begins_anew_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever a relation's strings are said to be, the second attempt makes it here."""
+    executor = InlineExecutor(tmp_path, PARTS, WORKERS)
+    many, one = of_names(executor)
+    for workspace in (many, one):
+        workspace.load("e", names(graph()))
+    shared = worker.shared_relation
+
+    def others(path: Path, name: str, schema: Any, rows: Any, *of: Any) -> Any:
+        found = shared(path, name, schema, rows, *of)
+        if found is not None:
+            raise shared_relations.OtherCodesError([])
+        return found
+
+    monkeypatch.setattr(worker, "shared_relation", others)
+    for workspace in (many, one):
+        workspace.add_rules(NAMED)
+    require_equal(many, one)
+    change_names(1, many, one)
+    require_equal(many, one)
+    assert many.verify() == []

@@ -323,15 +323,21 @@ class Holding(Generic[Task]):
     def _loaded(
         self, log: Log, name: str, known: Mapping[Feed, RelationVersion] | None = None
     ) -> PartState:
-        def loaded(known: Mapping[Feed, RelationVersion]) -> PartState:
-            rows, task = self.rows(log, PartState("", self.plan, 0, 0, Database())), self.task
+        """The part with the rows of a log, but for those that are `known`: with all of them, once,
+        where a relation that others share has other codes here.
+        """
+
+        def loaded(
+            known: Mapping[Feed, RelationVersion], nothing: PartState | None = None
+        ) -> PartState:
+            rows, task = self.rows(log, nothing), self.task
             return PartState.loaded(self.plan, task.part, task.parts, self.host, rows, name, known)
 
         try:
-            return loaded(known or {})
+            return loaded(known or {}, PartState("", self.plan, 0, 0, Database()))
         except OtherCodesError as others:
             self._under(others)
-            return loaded({})
+            return loaded({})  # two relations may have been shared under codes that differ
 
     def _under(self, others: OtherCodesError) -> None:
         """Have the part, and those that are built here from now on, in a host with other codes."""
