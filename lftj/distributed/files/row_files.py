@@ -27,8 +27,7 @@ from lftj.program import RelationSchema
 from lftj.scantree import equal_runs
 from lftj.storage import Columns, Delta, no_rows
 from lftj.storage.durable import coded_rows, signed_table
-from lftj.types import Dictionary, arrow_array, require_valid
-from lftj.types.sources import is_hidden
+from lftj.types import Dictionary, arrow_array, is_hidden, require_valid
 
 _ATTEMPT = 12  # hexadecimal digits; the stem has the commit, and most often the part
 
