@@ -175,7 +175,7 @@ class Dictionary(Texts):
             return codes
         if len(batch) >= _BULK and not self._first:
             return self._interned(batch)
-        if len(batch) > len(self) and len(batch) < _BULK:
+        if len(self) < len(batch) < _BULK:
             distinct = as_large_strings(batch).dictionary_encode()
             return self._encode_distinct(distinct.dictionary)[numpy_array(distinct.indices)]
         with self._lock:

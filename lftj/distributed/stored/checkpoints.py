@@ -37,7 +37,7 @@ from lftj.distributed.stored.stored_objects import StateObjects
 from lftj.distributed.stored.stored_part import open_part, read_record, store_part
 from lftj.distributed.stored.storing import storing
 from lftj.scantree import FileDamagedError, frozen
-from lftj.storage.durable import NOT_TO_BE_HAD, Chain, StoredPages
+from lftj.storage.durable import NOT_TO_BE_HAD, Chain, StoredPages, chain_of
 from lftj.types import Dictionary
 
 _PAUSE = 0.3  # seconds in which more commits may come before a part is stored
@@ -318,7 +318,7 @@ class Checkpoints:
         shared_rows: int,
     ) -> tuple[PartState, Host]:
         self.objects(path).fetch(record)
-        host = self.host(path, [(file, strings) for file, strings in record["strings"]])
+        host = self.host(path, chain_of(record["strings"]))
         return open_part(name, record, plan, host, self.pages(path), shared_rows), host
 
     def _try(self, mark: Path, *, everything: bool) -> None:

@@ -37,6 +37,7 @@ from lftj.storage.durable import (
     StoredStrings,
     StoredTrees,
     TreeData,
+    chain_of,
     relation_data,
     relation_of,
     sealed,
@@ -143,7 +144,7 @@ def _opened(
     found = unsealed(record.read_bytes())
     if found["format"] != stored_format("distributed"):
         raise ValueError("another format")
-    chain = [(file, count) for file, count in found["strings"]]
+    chain = chain_of(found["strings"])
     if strings and not strings.knows(chain) and not strings.take(record.parent, chain):
         raise OtherCodesError(chain)
     segments = list(map(segment_of, found["segments"]))

@@ -31,7 +31,7 @@ from lftj.storage.database import Database, base_name
 from lftj.storage.durable.log_branches import Line
 from lftj.storage.durable.stored_format import stored_format
 from lftj.storage.durable.stored_pages import StoredPages, segment_data, segment_of
-from lftj.storage.durable.stored_strings import StoredStrings
+from lftj.storage.durable.stored_strings import StoredStrings, chain_of
 from lftj.storage.durable.stored_trees import (
     OpenedTrees,
     StoredTrees,
@@ -211,7 +211,7 @@ def take_strings(record: Record, pages: StoredPages, strings: StoredStrings) -> 
     """Have the dictionary, which is empty, begin with the strings of a record. Raises OSError,
     MemoryError, ValueError, TypeError or FileDamagedError.
     """
-    chain = [(file, count) for file, count in record["strings"]]
+    chain = chain_of(record["strings"])
     _require_names(file for file, _ in chain)
     if not strings.take(pages.folder, chain):
         raise ValueError("strings came before those of the record")

@@ -163,8 +163,6 @@ class CountedFromNothing(Strategy[Followed]):
         except OverflowError:
             return Exhausted(Why.PROOFS, UNCOUNTABLE)
         if state is None:
-            change.note(Exhausted(Why.LONG_CHAIN, kept))
-            self.state = kept
-            return self._updated()
+            return Exhausted(Why.LONG_CHAIN, kept)
         state = replace(state, spent=kept.spent, changes=kept.changes, least=change.least)
         return change.stored(state)

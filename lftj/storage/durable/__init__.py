@@ -25,7 +25,7 @@ from lftj.storage.durable.stored_pages import (
     segment_data,
     segment_of,
 )
-from lftj.storage.durable.stored_strings import Chain, StoredStrings
+from lftj.storage.durable.stored_strings import Chain, StoredStrings, chain_of
 from lftj.storage.durable.stored_trees import (
     OpenedTrees,
     StoredTrees,
@@ -47,6 +47,7 @@ __all__ = [
     "StoredTrees",
     "TreeData",
     "appended_sizes",
+    "chain_of",
     "coded_rows",
     "files_of",
     "owner_of",

@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -37,6 +39,11 @@ _ROOM = 1 << 22
 """Bytes behind what is mapped, or as many as that: strings come there, as many at least as make it
 worth while to copy all when they need more.
 """
+
+
+def chain_of(data: Iterable[Sequence[Any]]) -> Chain:
+    """The chain that a record holds. Raises ValueError or TypeError."""
+    return [(file, strings) for file, strings in data]
 
 
 class StoredStrings:
