@@ -5,9 +5,10 @@ rows that are not derived. Views are derived from these, once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from lftj.api.transaction import Transaction
@@ -21,14 +22,19 @@ from lftj.errors import DurableError
 from lftj.maintenance.rules.called_functions import function_at
 
 if TYPE_CHECKING:
+    from lftj.distributed.files.entry import Entry
     from lftj.partition.address import Address
 
 
 def begin_with(
-    workspace: Workspace, contents: Contents, rows: Iterable[tuple[str, object]]
+    workspace: Workspace,
+    contents: Contents,
+    rows: Iterable[tuple[str, object]],
+    entries: Mapping[str, Entry] = MappingProxyType({}),
 ) -> Transaction:
     """Have an empty workspace begin with these, in one commit: the transaction. `rows`: of each
-    relation, anything that `insert` takes. Raises what calls of a workspace of its kind raise.
+    relation, anything that `insert` takes; over parts `entries` of rows that are there. Raises what
+    calls of a workspace of its kind raise.
     """
     with workspace.transaction() as tx:
         for aggregate in contents.aggregates.values():
@@ -41,6 +47,8 @@ def begin_with(
         for name, source in rows:
             tx.insert(name, source)
         draft: Any = tx._open()  # pyright: ignore[reportPrivateUsage]
+        for name, entry in entries.items():
+            draft.bring(name, entry)
         draft.restore_programs(contents.programs, handles)
     return tx
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -15,16 +16,18 @@ from lftj.engine.calls.options import named_options
 from lftj.engine.calls.refusals import Kind, refused
 from lftj.engine.machine_code.compiled_ahead import WARM, compile_named
 from lftj.engine.versions.past import keep_of
-from lftj.errors import DeclarationError, MissingDependencyError, as_ours
+from lftj.errors import DeclarationError, DurableError, MissingDependencyError, as_ours
 from lftj.partition import executor as threads
 from lftj.partition.java import JavaMissingError
 from lftj.scantree.arena import WIDE
+from lftj.storage.durable.folder_lock import LOG
 from lftj.tuning import DEFAULT, Tuning
 from lftj.tuning.tuning import is_amount
 
 if TYPE_CHECKING:
     import pyspark.sql
 
+    from lftj.distributed.backend import Parts
     from lftj.distributed.reader import PartsReader
     from lftj.partition.address import Address
     from lftj.partition.executor import Executor
@@ -51,6 +54,7 @@ def connect(
     create: bool = True,
     read_only: bool = False,
     copy: bool = False,
+    move: bool = False,
     durability: str = "full",
     writer_timeout: float = 60.0,
     progress: Callable[[str], None] | None = None,
@@ -67,6 +71,7 @@ def connect(
     *,
     executor: Executor,
     copy: bool = False,
+    move: bool = False,
     storage_options: Mapping[str, str] | None = None,
     writer_timeout: float = 60.0,
     progress: Callable[[str], None] | None = None,
@@ -83,6 +88,7 @@ def connect(
     create: bool = True,
     read_only: bool = False,
     copy: bool = False,
+    move: bool = False,
     durability: str = "full",
     writer_timeout: float = 60.0,
     progress: Callable[[str], None] | None = None,
@@ -98,7 +104,9 @@ def connect(
     The workspace at `path`, a folder, is opened, or begun where nothing is; `create=False` refuses
     to begin one. One process writes to it, any number read along: `read_only=True`, then
     `ws.refresh()`. `copy=True` gives a workspace in memory with all that is there, with an executor
-    of Spark one over parts; what is there may be over parts, too.
+    of Spark one over parts; what is there may be over parts, too. `move=True` has what is at `path`
+    go on there over parts, with an executor of that path, or in one process again; rows stay in
+    their files.
     `durability="full"`: a commit is on disk when it returns; "normal" and "off" leave it to the
     system when, as SQLite does; all of them survive the end of the process. Raises DurableError
     (E350 to E357).
@@ -129,6 +137,7 @@ def connect(
         "create": (create, True),
         "read_only": (read_only, False),
         "copy": (copy, False),
+        "move": (move, False),
         "durability": (durability, "full"),
     }
     if getattr(executor, "distributed", False):
@@ -136,10 +145,12 @@ def connect(
         from lftj.distributed.backend import Parts
         from lftj.distributed.parts.task import TRACE_BUDGET, Settings
 
+        if move and (copy or path is None):
+            raise refused("move", Kind.PATH)
         source = None
-        if copy and path is not None:
+        if (copy or move) and path is not None:
             source = _place_of(path, storage_options)
-            of_path["copy"] = False, False
+            of_path["move" if move else "copy"] = False, False
         else:
             _refuse(Kind.PARTS, path=(path, None), storage_options=(storage_options, None))
         _refuse(Kind.PARTS, keep=(keep, None), **of_path)
@@ -147,7 +158,10 @@ def connect(
             TRACE_BUDGET if trace_budget == _TRACE_BUDGET else trace_budget // executor.partitions
         )
         settings = Settings(tuple(tuning.others()), share)
-        workspace = Workspace(Parts(executor, writer_timeout, elastic, settings, progress))
+        begin = partial(Parts, executor, writer_timeout, elastic, settings, progress)
+        if move and source is not None:
+            return _move_to(executor, source, begin)
+        workspace = Workspace(begin())
         if source is not None:
             _copy_into(workspace, source)
         return workspace
@@ -164,6 +178,10 @@ def connect(
             return Workspace(_reader(place, writer_timeout, progress, workers, tuning))
         if not (copy or isinstance(place, Path)):
             raise refused("writing to an address", Kind.PARTS, path)
+        if move and (read_only or copy or not isinstance(place, Path)):
+            raise refused("move", Kind.PATH)
+        if isinstance(place, Path) and not (read_only or copy):
+            _settle(place, move=move)
     parts = copy and place is not None and _are_parts(place)
     engine = InProcess(
         writer_timeout,
@@ -207,8 +225,39 @@ def _place_of(
 
 
 def _are_parts(place: Path | Address) -> bool:
-    """Test for an address, or a folder with the manifests of parts."""
-    return not isinstance(place, Path) or any(place.glob("manifest-*.json"))
+    """Test for an address, or a folder with the manifests of parts. Beside a log these are those of
+    a move that was broken off.
+    """
+    return not isinstance(place, Path) or (
+        not (place / LOG).exists() and any(place.glob("manifest-*.json"))
+    )
+
+
+def _settle(place: Path, *, move: bool) -> None:
+    """Have a path be one of one process, where it is over parts and `move` says so, or where a move
+    was broken off. Raises DurableError (E351) where there is nothing to move.
+    """
+    log, parts = (place / LOG).exists(), any(place.glob("manifest-*.json"))
+    if move and not (log or parts):
+        hint = "see that the path is right; leave out move=True to begin a workspace there"
+        raise DurableError(f"there is no workspace at {place}", code="E351", hint=hint)
+    if parts and (log or move):
+        from lftj.api.moving import go_on_in_one_process  # as above
+
+        go_on_in_one_process(place)
+
+
+def _move_to(
+    executor: Executor, place: Path | Address, begin: Callable[[int | None], Parts]
+) -> Workspace:
+    """The workspace at a place over parts there. Raises DistributedError (E400) where the executor
+    has another path.
+    """
+    if not isinstance(place, Path) or place.resolve() != Path(executor.path).resolve():
+        raise refused("move", Kind.PARTS, executor.path)
+    from lftj.api.moving import go_on_over_parts  # as above
+
+    return go_on_over_parts(place, begin)
 
 
 def _copy_into(workspace: Workspace, place: Path | Address) -> Workspace:

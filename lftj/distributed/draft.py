@@ -16,7 +16,7 @@ from lftj import frames
 from lftj.distributed.bounds import Bounds
 from lftj.distributed.committed_version import Present
 from lftj.distributed.compiling_workers import Kernels
-from lftj.distributed.files.entry import files_of
+from lftj.distributed.files.entry import Entry, files_of
 from lftj.distributed.files.manifest import ROWS, remove_files, reported_by_the_system
 from lftj.distributed.files.row_files import read_entries
 from lftj.distributed.objects.mounts import shown
@@ -112,6 +112,10 @@ class PartsDraft(ProgramDraft):
         schema = self.writable(relation)
         codes_of(schema, values, self.dictionary)  # raises for columns and values that cannot be
         return self._resolve(schema, where=values)
+
+    def bring(self, relation: str, entry: Entry) -> None:
+        """Rows of a relation that has none, in files that lie below the path already."""
+        self.staged[relation] = [Sent((entry,))]
 
     def steps(self, bounds: Bounds) -> dict[str, list[Staged]]:
         """All of it for the commit, by relation; what depends on rows that are there is settled by

@@ -69,9 +69,11 @@ class Store:
         elastic: float = 0.2,
         settings: Settings | None = None,
         progress: Callable[[str], None] | None = None,
+        after: int | None = None,
     ):
-        """Open the path, or begin it. Raises DistributedError (E402) when it is in use, (E403)
-        when it has another number of parts or is damaged, (E405) when it cannot be written.
+        """Open the path, or begin it, `after` a version of one process there. Raises
+        DistributedError (E402) when it is in use, (E403) when it has another number of parts or is
+        damaged, (E405) when it cannot be written.
         """
         self.elastic = elastic
         self._progress = progress
@@ -81,7 +83,7 @@ class Store:
         self.writer: WriterLock = _PathWriter(writer_timeout, self._lock)
         try:
             with reported_by_the_system(executor.path):
-                manifest = swept(executor.path, executor.partitions)
+                manifest = swept(executor.path, executor.partitions, after)
                 sweep_states(executor.path, manifest)
                 sweep_programs(executor.path, manifest.program)
                 sweep_verified(executor.path)

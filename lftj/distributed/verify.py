@@ -33,6 +33,7 @@ from lftj.partition import Executor
 from lftj.program import CHANGE_COLUMNS, RelationSchema
 from lftj.scantree import differences, frozen
 from lftj.storage import Delta
+from lftj.storage.durable import PAGES
 from lftj.types import Dictionary
 
 _FOLDER = "verify-"
@@ -156,6 +157,8 @@ def _beside(executor: Executor, manifest: Manifest) -> Iterator[tuple[Executor, 
         (aside.path / ROWS).mkdir(parents=True)
         for file in bases.files():
             _copy(executor.path / ROWS / file, aside.path / ROWS / file)
+        if (executor.path / PAGES).exists():
+            (aside.path / PAGES).symlink_to((executor.path / PAGES).resolve())
         bases.store(aside.path)
         yield aside, bases
     finally:

@@ -50,7 +50,7 @@ from lftj.frames.parquet import open_parquet, parquet_schema
 from lftj.frames.read import names_of, read, read_options
 from lftj.frames.table_handles import versioned_table
 from lftj.frames.versioned_tables import FilePiece, VersionedTable
-from lftj.frames.whole_files import new_file, whole_file
+from lftj.frames.whole_files import new_file, sync_folder, whole_file
 from lftj.frames.write_facts import format_facts, write_delimited, write_facts
 
 __all__ = [
@@ -89,6 +89,7 @@ __all__ = [
     "read_options",
     "refuse_text_name",
     "require_whole",
+    "sync_folder",
     "to_arrow",
     "to_pandas",
     "to_polars",

@@ -13,6 +13,7 @@ from typing import Any
 
 from lftj.distributed.partitioning.cuts import EVERYBODY, Cut, label
 from lftj.scantree import frozen
+from lftj.storage.durable import LEFT
 
 
 @frozen(slots=True)
@@ -31,6 +32,11 @@ class Piece:
     def lies_by(self, cut: Cut) -> bool:
         """Test for record batches that are those of a cut."""
         return self.cut == label(cut)
+
+    @property
+    def is_left(self) -> bool:
+        """Test for a relation in the pages that one process left."""
+        return self.file.endswith(LEFT)
 
     def of(self, *holders: int) -> Piece:
         """Restrict the piece to the record batches of these holders."""

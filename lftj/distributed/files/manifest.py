@@ -9,6 +9,7 @@ are swept away when the path is compacted, or opened next.
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import field, replace
@@ -62,11 +63,8 @@ from lftj.distributed.objects.file_store import store_of
 from lftj.distributed.objects.mounts import UnknownOutcomeError, shown
 from lftj.errors import DistributedError, LftjError
 from lftj.scantree import frozen
-from lftj.storage.durable import LOG, sealed
+from lftj.storage.durable import LEFT, LOG, PAGES, ROWS, sealed
 from lftj.types import Role, in_role
-
-ROWS = "rows"
-"""The folder of the row files, below the path."""
 
 
 @frozen
@@ -226,21 +224,23 @@ class Manifest:
         return known
 
     @staticmethod
-    def opened(path: Path, parts: int) -> Manifest:
-        """The truth below a path, begun where nothing is yet. Raises DistributedError (E403) as
-        `load`, where there are other parts, where rows are that no manifest names, which are not
-        ours to remove, and where a workspace of one process is.
+    def opened(path: Path, parts: int, after: int | None = None) -> Manifest:
+        """The truth below a path, begun where nothing is yet; `after` a version of one process,
+        which goes on there. Raises DistributedError (E403) as `load`, where there are other parts,
+        where rows are that no manifest names, which are not ours to remove, and where a workspace
+        of one process is that does not go on so.
         """
+        if after is None and (path / LOG).exists():
+            raise _of_one_process(path)
         found = Manifest.load(path)
         if found is None:
-            if store_of(path).names(path / ROWS):
+            if after is None and store_of(path).names(path / ROWS):
                 raise manifest_missing(path)
-            if (path / LOG).exists():
-                raise _of_one_process(path)
             with suppress(OvertakenError):  # two may begin it at once
                 path.mkdir(parents=True, exist_ok=True)
-                make_epoch(path, 0, Manifest(parts, mark=uuid4().hex)._written())
-            return Manifest.opened(path, parts)
+                begun = Manifest(parts, mark=uuid4().hex, version=after or 0)
+                make_epoch(path, 0, begun._written())
+            return Manifest.opened(path, parts, after)
         if found.version and found.parts != parts:
             message = f"{shown(path)} holds {found.parts} parts, the executor has {parts}"
             raise DistributedError(
@@ -316,8 +316,9 @@ def manifest_missing(path: Path) -> DistributedError:
 def _of_one_process(path: Path) -> DistributedError:
     """The error for the path of a workspace that is no parts."""
     hint = (
-        "open it with lftj.connect(path), or begin parts elsewhere with all that it has: "
-        "lftj.connect(path, copy=True, executor=lftj.SparkExecutor(spark, path=elsewhere))"
+        "open it with lftj.connect(path); to have it go on over parts write "
+        "lftj.connect(path, move=True, executor=lftj.SparkExecutor(spark, path=path)), or "
+        "copy=True and another path for the executor"
     )
     return DistributedError(
         f"{shown(path)} holds a workspace of one process", code="E403", hint=hint
@@ -380,11 +381,17 @@ def row_files(path: Path) -> set[str]:
 
 
 def remove_files(path: Path, files: Iterable[str]) -> None:
-    """Remove row files below a path; those that are gone already are passed over."""
+    """Remove row files below a path; those that are gone already are passed over. Pages that one
+    process left go with the last file that names some; beside its log they are its own.
+    """
+    files = list(files)
     store_of(path).remove([path / ROWS / file for file in files])
+    had_pages = any(file.endswith(LEFT) for file in files) and not (path / LOG).exists()
+    if had_pages and not any((path / ROWS).glob(f"*{LEFT}")):
+        shutil.rmtree(path / PAGES, ignore_errors=True)
 
 
-def swept(path: Path, parts: int) -> Manifest:
+def swept(path: Path, parts: int, after: int | None = None) -> Manifest:
     """The truth below a path, `opened`, with no file that neither it nor a reader's lease names.
 
     Where there are such files, another driver may be about to name them, though it should not be
@@ -393,7 +400,7 @@ def swept(path: Path, parts: int) -> Manifest:
     """
     while True:
         halves = [*path.glob("manifest-*.tmp"), *half_runs(path)]
-        before, found = Manifest.opened(path, parts), row_files(path)
+        before, found = Manifest.opened(path, parts, after), row_files(path)
         stray = found - before.files()
         if not stray and not halves:
             return before

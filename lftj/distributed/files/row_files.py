@@ -24,10 +24,17 @@ from lftj.distributed.partitioning.cuts import ALL, EVERYBODY, ONE, Cut, label, 
 from lftj.errors import DistributedError, LftjError
 from lftj.frames import whole_file
 from lftj.program import RelationSchema
-from lftj.scantree import equal_runs
+from lftj.scantree import FileDamagedError, equal_runs
 from lftj.storage import Columns, Delta, no_rows
-from lftj.storage.durable import coded_rows, signed_table
-from lftj.types import Dictionary, arrow_array, is_hidden, require_valid
+from lftj.storage.durable import (
+    batch_sum,
+    change_in_order,
+    coded_rows,
+    open_batches,
+    read_rows,
+    signed_table,
+)
+from lftj.types import Dictionary, arrow_array, is_hidden
 
 _ATTEMPT = 12  # hexadecimal digits; the stem has the commit, and most often the part
 
@@ -73,8 +80,8 @@ def write_entry(
             tuple(zip(held.tolist(), rows.tolist(), strict=True)),
         )
         size += _write(folder / piece.file, table, piece)
-        reader = _opened(folder / piece.file)
-        sums = tuple(_sum_of(reader.get_batch(number)) for number in range(len(piece.parts)))
+        reader = open_batches(folder / piece.file)
+        sums = tuple(batch_sum(reader.get_batch(number)) for number in range(len(piece.parts)))
         pieces.append(replace(piece, sums=sums))
     store_of(folder).publish([folder / piece.file for piece in pieces])
     return Entry(version, tuple(pieces), size)
@@ -118,7 +125,7 @@ def read_entries(
     pieces = [] if cut == ONE and part else _pieces(entries, cut, part)
     if not pieces:
         return Delta.empty(schema.arity)
-    tables = [_batches(folder, piece, numbers) for piece, numbers in pieces]
+    tables = [_batches(folder, piece, numbers, schema) for piece, numbers in pieces]
     files = [folder / piece.file for piece, _ in pieces]
     columns, signs = _coded_together(files, tables, schema, dictionary)
     ends = np.cumsum([table.num_rows for table in tables])
@@ -133,7 +140,7 @@ def read_entries(
         ends = np.cumsum(kept)[ends - 1]
     if (signs > 0).all():
         return Delta.insertion(columns)
-    return _in_order(columns, signs, ends, schema.arity)
+    return change_in_order(columns, signs, ends, schema.arity)
 
 
 def _pieces(entries: Iterable[Entry], cut: Cut, part: int) -> list[tuple[Piece, list[int]]]:
@@ -154,23 +161,6 @@ def _pieces(entries: Iterable[Entry], cut: Cut, part: int) -> list[tuple[Piece, 
     return found
 
 
-def _in_order(columns: Columns, signs: np.ndarray, ends: np.ndarray, arity: int) -> Delta:
-    """The change that entries make one after the other: the rows of each end at one of `ends`."""
-
-    def inserted(first: int, last: int) -> Delta:
-        came = signs[first:last] > 0
-        return Delta.insertion([column[first:last][came] for column in columns])
-
-    change, since, begin = Delta.empty(arity), 0, 0
-    for end in ends.tolist():
-        gone = begin + np.flatnonzero(signs[begin:end] < 0)
-        if gone.size:
-            erased = Delta.deletion([column[gone] for column in columns])
-            change, since = change.then(inserted(since, begin)).then(erased), begin
-        begin = end
-    return change.then(inserted(since, begin))
-
-
 def sampled_rows(
     folder: Path, entry: Entry, schema: RelationSchema, part: int, step: int, dictionary: Dictionary
 ) -> tuple[Columns, np.ndarray]:
@@ -184,7 +174,7 @@ def sampled_rows(
     numbers = [place for place, (holder, _) in enumerate(piece.parts) if holder == part]
     if not numbers:
         return no_rows(schema.arity), np.empty(0, np.int8)
-    table = _batches(folder, piece, numbers)
+    table = _batches(folder, piece, numbers, schema)
     first = zlib.crc32(piece.file.encode()) % step
     return _coded(
         folder / piece.file,
@@ -194,48 +184,23 @@ def sampled_rows(
     )
 
 
-def _batches(folder: Path, piece: Piece, places: Sequence[int]) -> pa.Table:
+def _batches(folder: Path, piece: Piece, places: Sequence[int], schema: RelationSchema) -> pa.Table:
     """Some record batches of a file. Raises DistributedError (E403) where it is missing, or they
     are not what was written.
     """
     file = folder / piece.file
     try:
         store_of(folder).fetch(file)
-        reader = _opened(file)
-        batches = [
-            reader.get_batch(piece.numbers[place] if piece.numbers else place) for place in places
-        ]
-        for batch in batches:
-            for column in batch.columns:  # checksums do not say where one buffer ends
-                require_valid(column)
-        if any(
-            column.null_count != _gaps(column) or len(column) != batch.num_rows
-            for batch in batches
-            for column in batch.columns
-        ):
-            reason = "it says of columns that they lack other values than they do"
-        elif all(
-            _sum_of(batch) == piece.sums[place]
-            for place, batch in zip(places, batches, strict=True)
-        ):
-            return pa.Table.from_batches(batches)
-        else:
-            reason = "its rows have another checksum"
+        numbers = [piece.numbers[place] if piece.numbers else place for place in places]
+        return read_rows(file, numbers, [piece.sums[place] for place in places], schema)
     except FileNotFoundError:
         raise missing(file) from None
-    except (pa.ArrowException, IndexError, ValueError, OSError) as problem:
+    except FileDamagedError as problem:
+        raise damaged(file, str(problem)) from None
+    except (pa.ArrowException, LookupError, ValueError, TypeError, OSError) as problem:
         if isinstance(problem, OSError) and problem.errno is not None:
             raise  # the system cannot read it now
-        reason = str(problem)
-    raise damaged(file, reason)
-
-
-def _opened(file: Path) -> pa.RecordBatchFileReader:
-    """Open a mapped file. Arrow reads a mapped *buffer* in this thread; a mapped *file* it hands to
-    its threads for input, which costs more than a small file's whole reading.
-    """
-    with pa.memory_map(str(file)) as source:
-        return pa.ipc.open_file(source.read_buffer())
+        raise damaged(file, str(problem)) from None
 
 
 def missing(file: Path) -> DistributedError:
@@ -253,24 +218,6 @@ def damaged(file: Path, reason: str) -> DistributedError:
     return DistributedError(
         f"{file} is damaged: {reason}", code="E403", hint="take the path back from a copy"
     )
-
-
-def _gaps(column: pa.Array) -> int:
-    """The number of NULLs by the bits: checksums are of these, and not of what a file says."""
-    validity = column.buffers()[0]
-    if validity is None:
-        return 0
-    bits = np.unpackbits(np.frombuffer(validity, np.uint8), bitorder="little")
-    return len(column) - int(bits[column.offset : column.offset + len(column)].sum())
-
-
-def _sum_of(batch: pa.RecordBatch) -> int:
-    """A checksum of all that a batch holds, as it lies in its file."""
-    found = batch.num_rows
-    for column in batch.columns:
-        for buffer in column.buffers():
-            found = zlib.crc32(b"" if buffer is None else buffer, found)
-    return found
 
 
 def _coded_together(

@@ -162,8 +162,11 @@ class _Run(Holding[PartTask]):
             asked = sum(
                 count for piece in pieces for part, count in piece.parts if part == self.task.part
             )
-            # As many rows as changed: each of them did, and none is there twice.
-            exact = all(piece.lies_by(home) for piece in pieces) and asked == len(delta)
+            # As many rows as changed: each of them did, and none is there twice. Of a relation that
+            # one process left this holds anyway.
+            exact = any(piece.is_left for piece in pieces) or (
+                all(piece.lies_by(home) for piece in pieces) and asked == len(delta)
+            )
             schema = self.plan.program.catalog.relation(name)
             entry = None if exact else self._entry(f"net{number}", schema, delta, (home,))
             self.done.net[name] = delta.inserted, delta.erased, entry

@@ -123,7 +123,7 @@ REFUSALS: dict[tuple[str, Kind], Refusal] = {
     ("feed", Kind.PATH): _feed(Kind.PATH),
     **{
         (option, Kind.MEMORY): _for_a_path(option)
-        for option in ("create", "read_only", "copy", "durability")
+        for option in ("create", "read_only", "copy", "move", "durability")
     },
     ("create", Kind.PARTS): _not_for_parts(
         "create", "leave it out: the executor's path is opened to write, or begun where nothing is"
@@ -131,6 +131,21 @@ REFUSALS: dict[tuple[str, Kind], Refusal] = {
     ("copy", Kind.PARTS): _not_for_parts(
         "copy without a path, or of what is read along",
         "name what is copied, lftj.connect(path, copy=True, executor=…), or leave it out",
+    ),
+    ("move", Kind.PARTS): _not_for_parts(
+        "move to another place, found {what}",
+        "give the executor the path that is moved, or copy it: "
+        "lftj.connect(path, copy=True, executor=…)",
+    ),
+    ("moving branches", Kind.PARTS): _not_for_parts(
+        "branches, found {what}", "merge or drop them first, or copy one: copy=True moves nothing"
+    ),
+    ("move", Kind.PATH): Refusal(
+        "move=True is for a workspace at a path that is written to, without copy or read_only",
+        "lftj.connect(path, move=True, executor=lftj.SparkExecutor(spark, path=path)) goes on over "
+        "parts, lftj.connect(path, move=True) in one process",
+        DeclarationError,
+        "E160",
     ),
     ("read_only", Kind.PARTS): _not_for_parts(
         "read_only", "read the path without an executor: lftj.connect(path, read_only=True)"

@@ -10,7 +10,7 @@ rows, once.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,6 +29,7 @@ from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
 from lftj.storage.database import Database, base_name
 from lftj.storage.durable.log_branches import Line
+from lftj.storage.durable.row_files import ROWS, all_rows
 from lftj.storage.durable.stored_format import stored_format
 from lftj.storage.durable.stored_pages import StoredPages, segment_data, segment_of
 from lftj.storage.durable.stored_strings import StoredStrings, chain_of
@@ -38,6 +39,7 @@ from lftj.storage.durable.stored_trees import (
     relation_data,
     relation_of,
 )
+from lftj.storage.relation import RelationVersion
 from lftj.tuning import DEFAULT, Tuning
 from lftj.types.sources import Role, read_name, without_role
 from lftj.views.stored.stored_statistics import statistics_data, statistics_of
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
     from lftj.engine.live.engine import Engine
 
 Record = dict[str, Any]
+_Files = Sequence[tuple[str, Sequence[int]]]
 LAYERS = ("engine",)
 """Floors that have a say in what is stored, beside those of all stored states."""
 _OWNER = "pages"
@@ -206,6 +209,20 @@ class _RecordWriter:
         return self._texts.index(text)
 
 
+def record_of_files(version: int, text: str, relations: Mapping[str, _Files]) -> Record:
+    """The record of a version whose rows are in files of their own, as parts left them; each with
+    the sums of its batches. Nothing that views are maintained with is stored.
+    """
+    nothing = {"segments": [], "trees": [], "strings": [], "full": 0}
+    return {
+        "format": ROWS,
+        "program": text,
+        "version": version,
+        "relations": dict(relations),
+        **nothing,
+    }
+
+
 # ── opening ───────────────────────────────────────────────────────────────────────────────────────
 def take_strings(record: Record, pages: StoredPages, strings: StoredStrings) -> None:
     """Have the dictionary, which is empty, begin with the strings of a record. Raises OSError,
@@ -232,6 +249,7 @@ class OpenedRecord:
         self._trees = OpenedTrees(engine.arena, record["trees"], roots)
         pages.full.setdefault(_OWNER, record["full"])
         self._engine, self._record = engine, record
+        self._folder = pages.folder.parent / ROWS if record["format"] == ROWS else None
         self._states: dict[str, State] = {}
         self._known = engine.state
 
@@ -299,7 +317,7 @@ class OpenedRecord:
     def _state(self, data: Record, text: str) -> State:
         state = self._program(text)
         if not self.ours:
-            return _derived(self._engine, state, data, self._trees)
+            return _derived(self._engine, state, data, self._trees, self._folder)
         stored = {read_name(name): each for name, each in data["relations"].items()}
         schemas = _schemas(state.program, stored)
         relations = {
@@ -336,14 +354,22 @@ def _schemas(program: Program, names: Mapping[str, Any]) -> dict[str, RelationSc
     }
 
 
-def _derived(engine: Engine, state: State, record: Record, trees: OpenedTrees) -> State:
-    """The base rows of a record, and views derived from them."""
+def _derived(
+    engine: Engine, state: State, record: Record, trees: OpenedTrees, folder: Path | None
+) -> State:
+    """The base rows of a record, which may be those of files in a folder, and views derived from
+    them.
+    """
     program, stored = state.program, record["relations"]
     bare = Program(replace(program.catalog, derivations={}, fact_relations=frozenset()))
     relations = {}
     for name, schema in program.catalog.kept.items():
         own = base_name(name) if base_name(name) in stored else name
-        relations[name] = relation_of(stored[own], schema, trees)
+        if folder is not None:
+            rows = all_rows(folder, stored[own], schema, engine.dictionary)
+            relations[name] = RelationVersion.build(schema, engine.arena, rows)
+        else:
+            relations[name] = relation_of(stored[own], schema, trees)
     before = State(bare, Database(relations, record["version"]))
     proposal = Proposal(
         program, state.views, state.aggregates, program.revised_since(bare), staged={}

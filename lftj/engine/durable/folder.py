@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -27,9 +27,9 @@ from lftj.storage.durable.acknowledged import ACKNOWLEDGED
 from lftj.storage.durable.folder_lock import LOCK, LOG, FolderLock, HeldError
 from lftj.storage.durable.log import Log
 from lftj.storage.durable.log_file import ENDS
+from lftj.storage.durable.row_files import LEFT, PAGES, ROWS, left_pages
 from lftj.storage.durable.strings_file import files_of
 
-PAGES = "pages"
 READERS = "readers.lock"
 UNCHECKED = "unchecked"
 HEAD, TEMPORARY = ".head", ".tmp"
@@ -60,7 +60,8 @@ def require_workspace(folder: Path, *, create: bool) -> None:
         ):
             hint = (
                 "choose a path where nothing is, or one that lftj.connect(path) made; "
-                "parts are opened with executor=lftj.SparkExecutor(…), or with read_only=True"
+                "parts are opened with executor=lftj.SparkExecutor(…), or with read_only=True, and "
+                "go on in one process with move=True"
             )
             raise DurableError(f"{folder} is no workspace", code="E351", hint=hint)
         if not create:
@@ -104,6 +105,25 @@ class ReadersLock:
         self.release()
 
 
+@contextmanager
+def require_unread(folder: Path) -> Iterator[None]:
+    """Have nobody open the folder to read for the length of a block, as far as it has locks. Raises
+    DurableError (E350) where somebody has.
+    """
+    file = os.open(folder / READERS, os.O_CREAT | os.O_RDWR, 0o644)
+    try:
+        lock_file(file)
+        yield
+    except BlockingIOError:
+        raise DurableError(
+            f"{folder} is open for reading by another process or workspace",
+            code="E350",
+            hint="close it there; it would see no later version",
+        ) from None
+    finally:
+        os.close(file)
+
+
 def sweep(folder: Path, records: Iterable[dict[str, Any]], mapped: Container[str]) -> None:
     """Remove the files of pages and strings that no record names, but for those that this process
     has `mapped`, unless someone reads the folder.
@@ -112,6 +132,9 @@ def sweep(folder: Path, records: Iterable[dict[str, Any]], mapped: Container[str
     file = os.open(folder / READERS, os.O_CREAT | os.O_RDWR, 0o644)
     try:
         lock_file(file)
+        records = list(records)
+        rows = set[str]().union(*map(files_of_rows, records))
+        records += [left_pages(folder / ROWS / each) for each in rows if each.endswith(LEFT)]
         named = set[str]()
         for record in records:
             segments = [segment["name"] for segment in record["segments"]]
@@ -120,11 +143,29 @@ def sweep(folder: Path, records: Iterable[dict[str, Any]], mapped: Container[str
         for each in pages.iterdir():
             if each.name not in named and each.name.removesuffix(SUMS) not in mapped:
                 each.unlink(missing_ok=True)
+        _sweep_rows(folder / ROWS, rows)
         unlock_file(file)
     except BlockingIOError:
         return
     finally:
         os.close(file)
+
+
+def files_of_rows(record: Mapping[str, Any]) -> set[str]:
+    """The files of rows that a record of a checkpoint names: parts left them."""
+    if record["format"] != ROWS:
+        return set()
+    return {file for files in record["relations"].values() for file, _ in files}
+
+
+def _sweep_rows(rows: Path, named: Container[str]) -> None:
+    """Remove what parts left that is of no use any more."""
+    if rows.exists():
+        for each in rows.iterdir():
+            if each.name not in named:
+                each.unlink(missing_ok=True)
+        with suppress(OSError):  # it is not empty
+            rows.rmdir()
 
 
 def copy_workspace(source: Path, target: Path, log: Log) -> None:
@@ -148,6 +189,11 @@ def copy_workspace(source: Path, target: Path, log: Log) -> None:
             for file in heads_first:
                 if file.suffix != TEMPORARY:
                     _copy(file, target / PAGES / file.name)
+            if (source / ROWS).exists():
+                (target / ROWS).mkdir()
+                for file in (source / ROWS).iterdir():
+                    _copy(file, target / ROWS / file.name)
+                sync_folder(target / ROWS)
             for folder in (target / PAGES, target, target.resolve().parent):
                 sync_folder(folder)
         except BaseException:

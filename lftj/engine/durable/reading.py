@@ -24,6 +24,7 @@ from lftj.engine.durable.folder import (
     PAGES,
     UNCHECKED,
     ReadersLock,
+    files_of_rows,
     require_workspace,
     writer_lock,
 )
@@ -251,6 +252,8 @@ class DurableReading:
         for tip in kept.tips.values():
             opened.adopt(self._engine_of(tip), tip.number)
         self._stored, self._lasting = point.number, record.get("lasting")
+        if self.write and files_of_rows(record):
+            self._stored = 0  # closing writes pages
 
     def _follow(self, commits: list[Commit]) -> EngineOutcomes:
         """Go on by commits of the log; the branches that changed, and how."""

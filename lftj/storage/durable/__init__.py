@@ -15,6 +15,17 @@ from lftj.storage.durable.appended_files import (
     write_stretch,
 )
 from lftj.storage.durable.folder_lock import LOCK, LOG, ProcessLock
+from lftj.storage.durable.row_files import (
+    LEFT,
+    PAGES,
+    ROWS,
+    all_rows,
+    batch_sum,
+    change_in_order,
+    left_pages,
+    open_batches,
+    read_rows,
+)
 from lftj.storage.durable.sealed import sealed, unsealed
 from lftj.storage.durable.signed_rows import coded_rows, signed_table
 from lftj.storage.durable.stored_format import stored_format
@@ -36,9 +47,12 @@ from lftj.storage.durable.stored_trees import (
 from lftj.storage.durable.strings_file import files_of
 
 __all__ = [
+    "LEFT",
     "LOCK",
     "LOG",
     "NOT_TO_BE_HAD",
+    "PAGES",
+    "ROWS",
     "Chain",
     "OpenedTrees",
     "ProcessLock",
@@ -46,11 +60,17 @@ __all__ = [
     "StoredStrings",
     "StoredTrees",
     "TreeData",
+    "all_rows",
     "appended_sizes",
+    "batch_sum",
     "chain_of",
+    "change_in_order",
     "coded_rows",
     "files_of",
+    "left_pages",
+    "open_batches",
     "owner_of",
+    "read_rows",
     "read_stretch",
     "regrown",
     "relation_data",
