@@ -146,7 +146,7 @@ def connect(
         from lftj.distributed.parts.task import TRACE_BUDGET, Settings
 
         if move and (copy or path is None):
-            raise refused("move", Kind.PATH)
+            raise refused("move", Kind.PARTS)
         source = None
         if (copy or move) and path is not None:
             source = _place_of(path, storage_options)
@@ -179,7 +179,7 @@ def connect(
         if not (copy or isinstance(place, Path)):
             raise refused("writing to an address", Kind.PARTS, path)
         if move and (read_only or copy or not isinstance(place, Path)):
-            raise refused("move", Kind.PATH)
+            raise refused("move and copy", Kind.PATH)
         if isinstance(place, Path) and not (read_only or copy):
             _settle(place, move=move)
     parts = copy and place is not None and _are_parts(place)
@@ -254,7 +254,7 @@ def _move_to(
     has another path.
     """
     if not isinstance(place, Path) or place.resolve() != Path(executor.path).resolve():
-        raise refused("move", Kind.PARTS, executor.path)
+        raise refused("move", Kind.PARTS)
     from lftj.api.moving import go_on_over_parts  # as above
 
     return go_on_over_parts(place, begin)

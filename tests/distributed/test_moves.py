@@ -256,7 +256,7 @@ def test_calls_that_move_nothing(path: Path, tmp_path: Path) -> None:
     for call, code in (
         (lambda: lftj.connect(path, move=True, executor=elsewhere), "E400"),
         (lambda: lftj.connect(move=True), "E160"),
-        (lambda: lftj.connect(move=True, executor=elsewhere), "E160"),
+        (lambda: lftj.connect(move=True, executor=elsewhere), "E400"),
         (lambda: lftj.connect(path, move=True, copy=True), "E160"),
         (lambda: lftj.connect(path, move=True, read_only=True), "E160"),
         (lambda: lftj.connect(tmp_path / "none", move=True), "E351"),

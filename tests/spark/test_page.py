@@ -30,7 +30,9 @@ def _run(block: Block, namespace: dict[str, Any], **others: str) -> None:
 def test_all_python_of_the_page_runs(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first, copied, reader, objects, stream = (block for block in blocks(PAGE) if block.kind == "py")
+    first, moved, copied, reader, objects, stream = (
+        block for block in blocks(PAGE) if block.kind == "py"
+    )
     folder = {"/shared": str(tmp_path)}
     pq.write_table(pa.table({"x": [1, 2, 3], "y": [3, 3, 4]}), tmp_path / "edges.parquet")
     namespace: dict[str, Any] = {}
@@ -39,6 +41,9 @@ def test_all_python_of_the_page_runs(
     assert big["triangles"].fetchall() == [(1, 1)]
     assert namespace["tx"].changes("triangles").df()["x"].tolist() == [1]
     monkeypatch.chdir(tmp_path)
+    _run(moved, namespace)
+    with lftj.connect("legs.lftj", read_only=True) as one:
+        assert one["far"].fetchall() == [(1, 3), (2, 4)]
     _run(copied, namespace)
     with lftj.connect("back.lftj", read_only=True) as back:
         assert back["leg"].fetchall() == [(1, 2), (2, 3)]

@@ -133,14 +133,14 @@ REFUSALS: dict[tuple[str, Kind], Refusal] = {
         "name what is copied, lftj.connect(path, copy=True, executor=…), or leave it out",
     ),
     ("move", Kind.PARTS): _not_for_parts(
-        "move to another place, found {what}",
-        "give the executor the path that is moved, or copy it: "
-        "lftj.connect(path, copy=True, executor=…)",
+        "move without a path, or with another one than the executor's",
+        "name what is moved, lftj.connect(path, move=True, executor=lftj.SparkExecutor(spark, "
+        "path=path)), or copy it to another path, copy=True",
     ),
     ("moving branches", Kind.PARTS): _not_for_parts(
         "branches, found {what}", "merge or drop them first, or copy one: copy=True moves nothing"
     ),
-    ("move", Kind.PATH): Refusal(
+    ("move and copy", Kind.PATH): Refusal(
         "move=True is for a workspace at a path that is written to, without copy or read_only",
         "lftj.connect(path, move=True, executor=lftj.SparkExecutor(spark, path=path)) goes on over "
         "parts, lftj.connect(path, move=True) in one process",

@@ -4,6 +4,7 @@
 log.sqlite     commits and checkpoints (`storage/durable/log.py`)
 acknowledged   the number of the last commit that is surely on disk
 pages/         segments of pages, strings, and their checksums
+rows/          files of rows as parts left them, until a checkpoint has pages of these
 writer.lock    held by the one process that writes
 readers.lock   held by all others, shared: no file is removed meanwhile
 unchecked      there while a writer has mapped pages that nobody has compared with their

@@ -66,11 +66,14 @@ def all_rows(
     dictionary: Dictionary,
 ) -> Columns:
     """The rows that files come to, one after the other, of each file so many record batches as it
-    has sums. Raises as `read_rows`.
+    has sums. Raises OSError, or ValueError where something is not what was written.
     """
     change = Delta.empty(schema.arity)
     for name, sums in files:
-        table = read_rows(folder / name, range(len(sums)), sums, schema)
+        try:
+            table = read_rows(folder / name, range(len(sums)), sums, schema)
+        except pa.ArrowException as reason:
+            raise ValueError(f"{name}: {reason}") from None
         columns, signs = coded_rows(table, schema, dictionary)
         change = change.then(change_in_order(columns, signs, np.array([len(signs)]), schema.arity))
     return change.inserts

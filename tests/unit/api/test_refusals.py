@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pyspark.sql
 import pytest
@@ -192,6 +192,7 @@ OPTIONS: dict[str, Any] = {
     "create": False,
     "read_only": True,
     "copy": True,
+    "move": True,
     "durability": "off",
     "writer_timeout": 1.0,
     "progress": print,
@@ -210,6 +211,13 @@ EXECUTORS: dict[str, Callable[[Path], object]] = {
     "writing to an address": lambda path: lftj.connect("s3://bucket/flights"),
 }
 """Calls with which a workspace over parts begins, where they are refused."""
+MOVES: dict[tuple[str, Kind], Callable[[Path], object]] = {
+    ("moving branches", Kind.PARTS): lambda path: lftj.connect(
+        path, move=True, executor=cast("Any", InlineExecutor(path))
+    ),
+    ("move and copy", Kind.PATH): lambda path: lftj.connect(path, move=True, copy=True),
+}
+"""Moves of a path with a branch that are refused."""
 PROGRAMS = {
     "asking in a cycle": ".decl deg(x: number, n: number) deg(1, 0). "
     "deg(y, n) :- edge(x, y), deg(x, k), n = count : { edge(_, z), z > k }.",
@@ -252,7 +260,7 @@ def test_an_option_works_or_is_listed(
     kind: Kind, option: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    if option in ("create", "read_only", "copy") and kind is Kind.PATH:
+    if option in ("create", "read_only", "copy", "move") and kind is Kind.PATH:
         with opened(kind, tmp_path) as ws:
             filled(ws)
 
@@ -282,6 +290,15 @@ def test_an_executor_that_cannot_be_is_listed(
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize(("capability", "kind"), MOVES)
+def test_a_move_that_cannot_be_is_listed(capability: str, kind: Kind, tmp_path: Path) -> None:
+    with lftj.connect(tmp_path / "w") as ws:
+        filled(ws).branch("trial")
+    refusal(capability, kind, lambda: MOVES[capability, kind](tmp_path / "w"))
+    with lftj.connect(tmp_path / "w") as ws:
+        assert ws.branches["trial"]["edge"]
+
+
 def test_the_address_of_a_folder_is_that_folder(tmp_path: Path) -> None:
     with lftj.connect(f"file://{tmp_path}/flights") as ws:
         filled(ws)
@@ -299,6 +316,7 @@ def test_every_public_call_and_option_is_tried() -> None:
         assert public == {call for call in calls if " " not in call}, owner
     assert set(inspect.signature(lftj.connect).parameters) == {*OPTIONS, "executor"}
     tried = {"ws.changes", *WORKSPACE, *TRANSACTION, *SNAPSHOT, *OPTIONS, *EXECUTORS, *PROGRAMS}
+    tried |= {capability for capability, _ in MOVES}
     assert {capability for capability, _ in REFUSALS} <= tried
 
 
