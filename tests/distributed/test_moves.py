@@ -116,6 +116,21 @@ def test_no_row_is_written_again(tmp_path: Path) -> None:
         assert len(one["edge"]) == 50_001
 
 
+def test_rows_stay_as_long_as_the_past_is_in_them(path: Path) -> None:
+    with over(path) as parts:
+        version, expected = parts.version, everything(parts)
+    tuning = lftj.Tuning(paged_rows=1)
+    with lftj.connect(path, move=True, keep="all", tuning=tuning) as one:
+        change(one)
+        one.load("edge", [("q", "r", 1)])
+        one.compact()
+    with lftj.connect(path, keep="all") as one:
+        past = one.at(version)
+        assert {name: sorted(map(repr, past[name])) for name in one.relations} == {
+            name: rows for name, rows in expected.items() if name != "rules"
+        }
+
+
 def test_repeated_calls_open_what_is_there(path: Path) -> None:
     with in_one(path) as one:
         expected = everything(one)
