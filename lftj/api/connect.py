@@ -181,7 +181,7 @@ def connect(
         if move and (read_only or copy or not isinstance(place, Path)):
             raise refused("move and copy", Kind.PATH)
         if isinstance(place, Path) and not (read_only or copy):
-            _settle(place, move=move)
+            _moved_back(place, move=move)
     parts = copy and place is not None and _are_parts(place)
     engine = InProcess(
         writer_timeout,
@@ -233,7 +233,7 @@ def _are_parts(place: Path | Address) -> bool:
     )
 
 
-def _settle(place: Path, *, move: bool) -> None:
+def _moved_back(place: Path, *, move: bool) -> None:
     """Have a path be one of one process, where it is over parts and `move` says so, or where a move
     was broken off. Raises DurableError (E351) where there is nothing to move.
     """
