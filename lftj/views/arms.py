@@ -154,7 +154,7 @@ class JoinArm(OfRule[NormalRule]):
         """See `OfRule`."""
         spent = run.context.budget.work
         before = run.join_state(self.join)
-        want = Want(traced=run.family_of.get(self.key) is None)
+        want = Want(traced=run.may_trace(self.key))
         found = self.join.full(before, run.versions, run.context, want)
         ((rows, counts),) = found.pieces
         work.assignments = int(counts.sum())

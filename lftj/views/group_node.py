@@ -180,16 +180,21 @@ class Group:
         context: Context,
         work: RuleWork,
         known: Assignments | None,
+        *,
+        traced: bool,
     ) -> tuple[GroupState, GroupsMoved | None, Assignments]:
         """The state after the change of its assignments, how groups moved (None where they did
-        not), and that change. `known`: the change, where another node has found it.
+        not), and that change. `known`: the change, where another node has found it; `traced`: the
+        join may keep a trace.
         """
         if not (state.aggregate.ordered or self._waits(versions, context)):
             state = state._replace(aggregate=self._ordered(versions, context))
         if known is not None:
             columns, signed, join = *known, state.join
         else:
-            columns, signed, join = self.join.delta(state.join, versions, context, work)
+            columns, signed, join = self.join.delta(
+                state.join, versions, context, work, traced=traced
+            )
             work.assignments += len(signed)
         if not len(signed):
             after = state if join is state.join else state._replace(join=join)

@@ -55,7 +55,7 @@ class GroupRun(Run):
                         self.versions,
                         self.context,
                         work,
-                        traced=self.family_of.get(group.key) is None,
+                        traced=self.may_trace(group.key),
                     )
                 ),
             )
@@ -64,10 +64,12 @@ class GroupRun(Run):
     def _follow(
         self, group: Group, state: GroupState, known: Assignments | None, work: RuleWork
     ) -> GroupDone:
+        traced = self.may_trace(group.key)
         if known is not None:
-            in_family = self.family_of.get(group.key) is not None
-            work.strategy = DELTA_QUERIES.name if in_family else FINER_HEADS
-        after, moved, change = group.delta(state, self.versions, self.context, work, known)
+            work.strategy = FINER_HEADS if traced else DELTA_QUERIES.name
+        after, moved, change = group.delta(
+            state, self.versions, self.context, work, known, traced=traced
+        )
         return self._keep(group, GroupDone(after, moved, change))
 
     def _keep(self, group: Group, done: GroupDone) -> GroupDone:

@@ -152,15 +152,21 @@ class Join:
 
     # ── the change of the assignments ─────────────────────────────────────────────────────────────
     def delta(
-        self, state: JoinState, versions: Versions, context: Context, work: RuleWork
+        self,
+        state: JoinState,
+        versions: Versions,
+        context: Context,
+        work: RuleWork,
+        *,
+        traced: bool,
     ) -> tuple[Columns, np.ndarray, JoinState]:
-        """The change of the assignments, and the state after it. Costs what the regions take that
-        the change touches.
+        """The change of the assignments, and the state after it. `traced`: it may keep a trace.
+        Costs what the regions take that the change touches.
         """
         if state.trace is None:
             work.strategy = DELTA_QUERIES.name
             columns, signed = self._by_queries(state, versions, context, work)
-            if self.experience.seeks_trace(state.work):
+            if traced and self.experience.seeks_trace(state.work):
                 state = self._with_trace(state, versions, context)
             return columns, signed, state
         work.strategy = TRACE.name

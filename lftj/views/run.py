@@ -77,7 +77,9 @@ class Run(ABC):
             if known is not None:
                 work.strategy = DELTA_QUERIES.name
         if known is None:
-            columns, signed, after = join.delta(state, self.versions, self.context, work)
+            columns, signed, after = join.delta(
+                state, self.versions, self.context, work, traced=self.may_trace(join.key)
+            )
             if after is not state:
                 self.changed[join.key] = after
             known = self._joins[join.key] = columns, signed
@@ -91,6 +93,12 @@ class Run(ABC):
         family = self.family_of.get(key)
         found = None if family is None else self.families.get(id(family))
         return None if found is None else found.get(key, NO_ASSIGNMENTS)
+
+    def may_trace(self, key: str) -> bool:
+        """Test for a join that may keep a trace: nothing brings one up to date for changes that a
+        family finds.
+        """
+        return self.family_of.get(key) is None
 
     def join_state(self, join: Join) -> JoinState | None:
         """State of a join before; None where it is new."""

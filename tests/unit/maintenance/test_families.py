@@ -210,6 +210,32 @@ def test_a_change_of_many_rows_is_followed_view_by_view() -> None:
     assert ws.verify() == []
 
 
+def test_views_that_are_followed_one_by_one_for_many_rows_keep_no_traces() -> None:
+    """Delta queries search in vain; a trace would miss the changes that the family finds."""
+    ws = lftj.connect(tuning=lftj.Tuning(large_change=1))
+    columns = "(x: number, y: number, z: number)"
+    ws.add_rules(
+        ".decl a(i: number, x: number)  .decl b(x: number, y: number)"
+        ".decl c(y: number, z: number)  .decl d(z: number)"
+        + "".join(f".decl v{n}{columns}" for n in range(5))
+        + "".join(f"v{n}(x, y, z) :- a({n}, x), b(x, y), c(y, z), d(z)." for n in range(5))
+    )
+    with ws.transaction() as tx:
+        tx.insert("a", [(n, 2 * i) for i in range(1000) for n in range(5)])
+        tx.insert("b", [(2 * i + 1, i % 7) for i in range(1000)])
+        tx.insert("c", [(y, z) for y in range(7) for z in range(10)])
+        tx.insert("d", [(z,) for z in range(12)])
+    for number in range(8):
+        with ws.transaction() as tx:
+            (tx.delete if number % 2 else tx.insert)("c", [(0, 10), (1, 10)])
+    ws.load("b", [(0, 70)])
+    ws.load("c", [(70, 5)])
+    with ws.transaction() as tx:
+        tx.delete("d", [(5,), (6,)])
+    assert ws["v0"].fetchall() == []
+    assert ws.verify() == []
+
+
 def test_views_at_a_path_are_followed_after_it_is_opened(tmp_path: Any) -> None:
     with lftj.connect(tmp_path / "w") as ws:
         ws.add_rules(
