@@ -61,6 +61,11 @@ class Exhausted(NamedTuple):
     lost: int = 0
 
 
+def stopped(allowed: int) -> Exhausted:
+    """The outcome of what has taken more steps than it was allowed, and leaves nothing."""
+    return Exhausted(Why.BUDGET, None, allowed)
+
+
 class Strategy(ABC, Generic[Found]):
     """One attempt of a strategy, made from a change and a state."""
 

@@ -16,10 +16,7 @@ from lftj.join.context import Context
 from lftj.join.run.evaluate import Columns
 from lftj.join.strategy import Exhausted, Strategy, walk
 from lftj.maintenance.bootstrap import Iterations
-from lftj.maintenance.counting.elastic import (
-    CountedFromNothing,
-    CountingUpdate,
-)
+from lftj.maintenance.counting.elastic import CountedFromNothing, CountingUpdate
 from lftj.maintenance.counting.from_nothing import FromNothing, PatientlyFromNothing
 from lftj.maintenance.counting.rule_change import NO_CHANGE, RuleChange
 from lftj.maintenance.counting.stratum_change import Followed, StratumChange
@@ -38,11 +35,7 @@ from lftj.maintenance.separable.separable import Walks
 from lftj.program.normal_form import RelationSchema, Stratum
 from lftj.program.stratification import Stratification
 
-BEST_VALUES: Sequence[type[Strategy[Followed]]] = (
-    BestUpdate,
-    Improvement,
-    ImprovementFromNothing,
-)
+BEST_VALUES: Sequence[type[Strategy[Followed]]] = (BestUpdate, Improvement, ImprovementFromNothing)
 """Ways to bring a recursive stratum up to date that keeps best values."""
 ROWS: Sequence[type[Strategy[Followed]]] = (
     FewRows,
@@ -85,7 +78,9 @@ def follow_stratum(
     the strata that the rows there are follow from; without it a stratum of other rules begins anew.
     """
     without = context.tuning.without
-    rules = _rule_change(stratum, kept, versions, context, changed_rules, was)
+    same = kept is not None and changed_rules.isdisjoint(stratum.relations)
+    known = was if context.keep else None
+    rules = NO_CHANGE if same else RuleChange.since(stratum, known, versions.old)
     patient = CountedFromNothing.name not in without
     change = StratumChange(stratum, schemas, versions, context, rules, close, patient=patient)
     ladder = BEST_VALUES if change.lattices else ROWS
@@ -93,23 +88,3 @@ def follow_stratum(
     assert not isinstance(found, Exhausted), "the last strategy does not give up"
     name, followed = found
     return replace(followed, strategy=name)
-
-
-def _rule_change(
-    stratum: Stratum,
-    kept: Kept | None,
-    versions: Versions,
-    context: Context,
-    changed_rules: frozenset[str],
-    was: Stratification | None,
-) -> RuleChange | None:
-    """Change of a stratum's rules since its rows were derived; None where that is not known, or
-    a relation was dropped that the rules read or derived: another may have the name.
-    """
-    if kept is not None and changed_rules.isdisjoint(stratum.relations):
-        return NO_CHANGE
-    if was is None or not context.keep:
-        return None
-    were = was.strata_of(stratum.relations)
-    known = all(name in versions.old for each in were for name in (*each.relations, *each.reads))
-    return RuleChange.of(stratum, was) if known else None

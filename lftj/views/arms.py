@@ -75,12 +75,20 @@ class OfRule(ABC, Generic[Rule_co]):
         """
         return 0
 
+    def awaited(self, run: Run) -> JoinState | None:
+        """State of the join whose change is still to be found; None where there is none."""
+        return None
+
     def expected(self, run: Run) -> float | None:
         """Kernel steps that the change is expected to take; None where that is never much."""
-        return None
+        state = self.awaited(run)
+        return None if state is None else state.join.expected(state, run.versions)
 
     def forgone(self, run: Run) -> None:
         """Note that the change was expected to cost too much."""
+        state = self.awaited(run)
+        if state is not None:
+            state.join.forgone(state, run.versions)
 
     def bytes(self, run: Run) -> int:
         """Bytes that the node keeps, 0 where another arm has reported them."""
@@ -124,17 +132,9 @@ class JoinArm(OfRule[NormalRule]):
         state = run.join_state(self.join)
         return None if state is None else state.work
 
-    def expected(self, run: Run) -> float | None:
+    def awaited(self, run: Run) -> JoinState | None:
         """See `OfRule`."""
-        state = run.join_state(self.join)
-        assert state is not None
-        return self.join.expected(state, run.versions.sizes)
-
-    def forgone(self, run: Run) -> None:
-        """See `OfRule`."""
-        state = run.join_state(self.join)
-        assert state is not None
-        self.join.forgone(state, run.versions.sizes)
+        return run.join_state(self.join)
 
     def bytes(self, run: Run) -> int:
         """See `OfRule`."""
@@ -203,22 +203,12 @@ class GroupArm(_Whole):
     def work(self, run: Run) -> int | None:
         """See `OfRule`."""
         state = run.group_state(self._group(run))
-        return None if state is None else state.work
+        return None if state is None else state.join.work
 
-    def expected(self, run: Run) -> float | None:
+    def awaited(self, run: Run) -> JoinState | None:
         """See `OfRule`."""
-        group = self._group(run)
-        state = run.group_state(group)
-        if state is None or group.key in run.groups:
-            return None
-        return group.join.expected(state.join, run.versions.sizes)
-
-    def forgone(self, run: Run) -> None:
-        """See `OfRule`."""
-        group = self._group(run)
-        state = run.group_state(group)
-        if state is not None and group.key not in run.groups:
-            group.join.forgone(state.join, run.versions.sizes)
+        state = run.group_state(self._group(run))
+        return None if state is None or self.group_key in run.groups else state.join
 
     def delta(self, run: Run, work: RuleWork, *, alone: bool) -> Change:
         """See `OfRule`."""

@@ -98,7 +98,7 @@ class Contribution:
         """The rows of assignments of which only what they add changes, and the rows of those that
         come and go.
         """
-        queries = self._queries(sum(versions.sizes.get(name, 0) for name in self.reads))
+        queries = self._queries(versions.changed_rows(self.reads))
         changed: list[Assignments] = []
         pieces: list[Assignments] = []
         for query, values in zip(queries, self._values, strict=True):

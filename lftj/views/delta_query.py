@@ -29,6 +29,7 @@ from lftj.join.plan.plan import RulePlan
 from lftj.join.plan.planner import choose_order, lay_out
 from lftj.join.run.evaluate import Columns
 from lftj.join.run.prepared import PreparedPlan
+from lftj.maintenance.cost.cost_model import SEEN_CHANGES
 from lftj.maintenance.inputs.rule_work import RuleWork
 from lftj.maintenance.inputs.versions import CHANGE, SIGNED, Versions
 from lftj.program.normal_form import NegatedAtom, NormalRule, PositiveAtom, Ref, RuleVariable
@@ -136,11 +137,12 @@ class DeltaQuery:
         self.rows += len(change)
         return columns, signs * proofs if self.sign > 0 else -signs * proofs
 
-    def expected(self, rows: int, seen: int) -> float:
-        """Kernel steps that so many changed rows will take, going by those seen so far; 0 when too
-        few were seen to tell: fewer than `seen`.
+    def expected(self, versions: Versions) -> float:
+        """Kernel steps that the changed rows will take, going by those seen so far; 0 when too few
+        were seen to tell.
         """
-        return self.steps / self.rows * rows if self.rows >= seen else 0.0
+        changed = versions.sizes.get(self.relation, 0)
+        return self.steps / self.rows * changed if self.rows >= SEEN_CHANGES else 0.0
 
     def _plan(self, versions: Versions, change: Delta, context: Context) -> PreparedPlan:
         sizes = [versions[name].count for name in self._others]
@@ -161,7 +163,7 @@ class DeltaQuery:
         return [atom.relation for atom in self.rule.atoms if atom.relation != CHANGE]
 
     def _changes(self, versions: Versions) -> int:
-        return sum([versions.sizes.get(name, 0) for name in self._reads])
+        return versions.changed_rows(self._reads)
 
     def _stale(self, versions: Versions, sizes: Sequence[int]) -> bool:
         """Test for a plan that was made for other sizes, or for far more changes."""

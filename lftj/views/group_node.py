@@ -9,7 +9,7 @@ exists once, whichever rules need it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from functools import cached_property
 from typing import NamedTuple
@@ -142,7 +142,7 @@ class Group:
         found = self.join.full(before and before.join, relations, context, want)
         aggregate, work.assignments = self._gathered(found, context)
         steps = context.budget.work - started
-        return GroupState(self, aggregate, found.state._replace(work=steps), steps)
+        return GroupState(self, aggregate, found.state._replace(work=steps))
 
     def _gathered(self, found: Found, context: Context) -> tuple[AggregateState, int]:
         """The state of these assignments, and their number."""
@@ -180,21 +180,18 @@ class Group:
         context: Context,
         work: RuleWork,
         known: Assignments | None,
-        *,
-        traced: bool,
+        may_trace: Callable[[str], bool],
     ) -> tuple[GroupState, GroupsMoved | None, Assignments]:
         """The state after the change of its assignments, how groups moved (None where they did
-        not), and that change. `known`: the change, where another node has found it; `traced`: the
-        join may keep a trace.
+        not), and that change. `known`: the change, where another node has found it; `may_trace`:
+        see `Join.delta`.
         """
         if not (state.aggregate.ordered or self._waits(versions, context)):
             state = state._replace(aggregate=self._ordered(versions, context))
         if known is not None:
             columns, signed, join = *known, state.join
         else:
-            columns, signed, join = self.join.delta(
-                state.join, versions, context, work, traced=traced
-            )
+            columns, signed, join = self.join.delta(state.join, versions, context, work, may_trace)
             work.assignments += len(signed)
         if not len(signed):
             after = state if join is state.join else state._replace(join=join)
@@ -205,7 +202,7 @@ class Group:
         except OrderNeededError:
             ordered = self._ordered(versions, context)
             aggregate, moved = ordered.advanced(columns, signed, threads)
-        return GroupState(self, aggregate, join, state.work), moved, (columns, signed)
+        return GroupState(self, aggregate, join), moved, (columns, signed)
 
     def _ordered(self, versions: Versions, context: Context) -> AggregateState:
         """The groups before the commit, with the rows behind its extremes in order. Costs an
@@ -218,14 +215,13 @@ class Group:
 
 
 class GroupState(NamedTuple):
-    """One version of the groups, the state of their join, and the kernel steps of the last full
-    evaluation.
+    """One version of the groups, and the state of their join, which has the kernel steps of their
+    last full evaluation.
     """
 
     group: Group
     aggregate: AggregateState
     join: JoinState
-    work: int = 0
 
     def refitted(
         self, group: Group, user: Mapping[str, UserAggregate] | None = None

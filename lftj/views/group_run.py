@@ -8,14 +8,14 @@ from __future__ import annotations
 from functools import partial
 
 from lftj.errors import ValueRangeError
-from lftj.join.strategy import Exhausted, Why, within
+from lftj.join.strategy import Exhausted, stopped, within
 from lftj.maintenance.inputs.rule_work import RuleWork
 from lftj.tuning.aids import FINER_HEADS
 from lftj.views.graph import Graph
 from lftj.views.group_node import Group, GroupState
 from lftj.views.join_node import NO_ASSIGNMENTS, Assignments
 from lftj.views.run import GroupDone, Run
-from lftj.views.update_bounds import steps_before_reading_anew, steps_of_finer
+from lftj.views.way_choice import allowed_steps
 from lftj.views.ways import DELTA_QUERIES
 
 
@@ -44,7 +44,7 @@ class GroupRun(Run):
         if state is not None and work.outcome in ("full", "added"):
             if self.versions.deltas.keys().isdisjoint(group.join.reads):
                 return self._keep(group, GroupDone(state, None, NO_ASSIGNMENTS))
-            allowed = steps_before_reading_anew(state.work)
+            allowed = allowed_steps(self.context, state.join.work)
             done = self._within(allowed, group, state, work)
         if done is None:
             done = self._keep(
@@ -64,11 +64,11 @@ class GroupRun(Run):
     def _follow(
         self, group: Group, state: GroupState, known: Assignments | None, work: RuleWork
     ) -> GroupDone:
-        traced = self.may_trace(group.key)
         if known is not None:
-            work.strategy = FINER_HEADS if traced else DELTA_QUERIES.name
+            own = self.may_trace(group.key)
+            work.strategy = FINER_HEADS if own else DELTA_QUERIES.name
         after, moved, change = group.delta(
-            state, self.versions, self.context, work, known, traced=traced
+            state, self.versions, self.context, work, known, self.may_trace
         )
         return self._keep(group, GroupDone(after, moved, change))
 
@@ -107,7 +107,7 @@ class GroupRun(Run):
         if finer.key not in self.groups and finer.key not in self._dear:
             if before is None:
                 return None
-            allowed = steps_of_finer(self.context, before.work)
+            allowed = allowed_steps(self.context, before.join.work)
             if self._within(allowed, finer, before, work) is None:
                 self._dear.add(finer.key)
         done = self.groups.get(finer.key)
@@ -117,8 +117,3 @@ class GroupRun(Run):
         if not len(signed):
             return [], signed
         return [columns[finer.texts.index(text)] for text in group.texts], signed
-
-
-def stopped(allowed: int) -> Exhausted:
-    """The outcome of what has taken more steps than it was allowed."""
-    return Exhausted(Why.BUDGET, None, allowed)

@@ -3,17 +3,14 @@
 
 A join finds how its assignments change in one of two ways: by delta queries, in which each atom in
 turn reads the changed rows, or by the trace of its last search, whose regions are searched again
-[LFTJ-IVM 4]. A join that is evaluated chooses between them, and chooses anew once it has a trace or
-its relations have outgrown the choice. What speaks for one of them is how the relations are, not
-the size of a change.
+[LFTJ-IVM 4]. `lftj.views.way_choice` says which, and when the other one takes its place.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, partial
 from hashlib import blake2b
-from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -24,14 +21,13 @@ from lftj.heads.kept import GroupTotals
 from lftj.heads.support import support_counts
 from lftj.join.context import Context
 from lftj.join.run.body_query import BodyQuery
-from lftj.join.run.evaluate import Columns, Relations, plan_rule
+from lftj.join.run.evaluate import Columns, Relations
 from lftj.join.run.ladder import satisfying
-from lftj.join.strategy import Exhausted, Why, within
-from lftj.maintenance.cost.cost_model import SEEN_CHANGES, TRACED
+from lftj.join.strategy import Exhausted, stopped, within
+from lftj.maintenance.cost.cost_model import TRACED
 from lftj.maintenance.inputs.rule_work import RuleWork
 from lftj.maintenance.inputs.versions import Versions
 from lftj.maintenance.rules.full_evaluation import projected, running_totals
-from lftj.maintenance.trace.trace_planner import TraceChoice, choose_trace, trace_of_all
 from lftj.maintenance.trace.trace_state import (
     TraceState,
     fitted,
@@ -40,15 +36,8 @@ from lftj.maintenance.trace.trace_state import (
 )
 from lftj.program.normal_form import NormalRule
 from lftj.views.delta_query import DeltaQuery, delta_queries, signed_assignments
-from lftj.views.experience import Experience
+from lftj.views.way_choice import TraceOrQueries
 from lftj.views.ways import DELTA_QUERIES, TRACE
-
-_OUTGROWN = 4
-"""Growth of a relation after which a join chooses anew between delta queries and a trace."""
-_FIRST_PROOF_STEPS = 1 << 19
-"""Kernel steps that a search for first proofs may take however few counting is expected to take."""
-
-_NOT_KNOWN: Mapping[str, int] = MappingProxyType({})
 
 
 def digest(definition: str) -> str:
@@ -71,15 +60,13 @@ NOT_MADE = object()
 
 
 class JoinState(NamedTuple):
-    """One version of what a join keeps: the kernel steps of its last full evaluation, the trace by
-    which it follows changes, and the rows that each relation had when its way was chosen (empty
-    where nobody knows).
+    """One version of what a join keeps: the kernel steps of its last full evaluation, and the trace
+    by which it follows changes; without one it has delta queries.
     """
 
     join: Join
     work: int = 0
     trace: TraceState | None = None
-    sizes: Mapping[str, int] = _NOT_KNOWN
 
     @property
     def bytes(self) -> int:
@@ -122,7 +109,7 @@ class Join:
         self.needed = needed
         self._picks = tuple(needed.index(variable) for variable in rule.group)
         self.reads = frozenset(rule.reads)
-        self.experience = Experience(self.reads)
+        self.choice = TraceOrQueries(rule, needed)
         self.pattern: object = NOT_MADE
         """Room for what is found out about its constants: `lftj.views.family.Pattern`."""
 
@@ -157,118 +144,73 @@ class Join:
         versions: Versions,
         context: Context,
         work: RuleWork,
-        *,
-        traced: bool,
+        may_trace: Callable[[str], bool],
     ) -> tuple[Columns, np.ndarray, JoinState]:
-        """The change of the assignments, and the state after it. `traced`: it may keep a trace.
-        Costs what the regions take that the change touches.
+        """The change of the assignments, and the state after it. `may_trace`: tells of a join's key
+        whether it may keep a trace. Costs what the regions take that the change touches.
         """
-        if state.trace is None:
-            work.strategy = DELTA_QUERIES.name
-            columns, signed = self._by_queries(state, versions, context, work)
-            if traced and self.experience.seeks_trace(state.work):
-                state = self._with_trace(state, versions, context)
-            return columns, signed, state
-        work.strategy = TRACE.name
-        pieces, trace = self._by_trace(state.trace, state.work, versions, context, work)
-        if trace.body.plan.count and self.experience.prefers_queries:
-            return *joined(pieces), state._replace(trace=None)
-        return *joined(pieces), state._replace(trace=trace)
-
-    def _by_queries(
-        self, state: JoinState, versions: Versions, context: Context, work: RuleWork
-    ) -> Assignments:
-        """The change by delta queries."""
-        started, found = context.budget.work, None
+        started, found, trace = context.budget.work, None, state.trace
+        work.strategy = DELTA_QUERIES.name if trace is None else TRACE.name
         try:
-            found = joined(signed_assignments(self.queries, versions, context, work))
-            return found
+            if trace is None:
+                pieces = signed_assignments(self.queries, versions, context, work)
+            else:
+                pieces, trace = traced_change(trace, versions, context, work)
+            columns, signed = joined(pieces)
+            found = len(signed)
         finally:  # what was given up cost so much at least
-            rows, steps = None if found is None else len(found[1]), context.budget.work - started
-            self.experience.queried(steps, work.surgeries, rows)
-            if found is None:
-                self.forgone(state, versions.sizes)
+            self.choice.took(work, context.budget.work - started, found, versions, state.work)
+        if trace is not None:
+            trace = self._kept(trace, state.bytes, context)
+        elif self.choice.in_vain(state.work) and may_trace(self.key):
+            trace = self._made(versions, context)
+        after = state if trace is state.trace else state._replace(trace=trace)
+        return columns, signed, after
 
-    def _with_trace(self, state: JoinState, versions: Versions, context: Context) -> JoinState:
-        """The state with the trace of an evaluation, as far as indices may take memory. The
-        evaluation takes nothing of what the update may cost: it is done once.
+    def _made(self, versions: Versions, context: Context) -> TraceState | None:
+        """The trace of an evaluation, if it has one. That takes nothing of what the update may
+        cost: it is made once.
         """
-        choice = self._trace_of_all(versions, context)
+        choice = self.choice.trace_of_all(versions, context)
         if choice is None:
-            return state
-        with context.budget.allow(None):
-            _, _, trace = trace_from_nothing(choice, versions, context)
-        return state._replace(trace=trace)
-
-    def _trace_of_all(self, relations: Relations, context: Context) -> TraceChoice | None:
-        if context.forced.trace is not None or TRACE.name in context.tuning.without:
             return None
-        return trace_of_all(self.rule, self.needed, relations, context)
+        with context.budget.allow(None):
+            return trace_from_nothing(choice, versions, context)[2]
 
-    def _by_trace(
-        self, trace: TraceState, full: int, versions: Versions, context: Context, work: RuleWork
-    ) -> tuple[list[Assignments], TraceState]:
-        """The change in the regions that the trace names, and the trace after it. `full`: kernel
-        steps of an evaluation.
+    def _kept(self, trace: TraceState, before: int, context: Context) -> TraceState | None:
+        """The trace after a change, as far as indices may take memory: they took `before` bytes.
+        One of first proofs stays in any case, as the state of who reads the join rests on it.
         """
-        before, started, finished = trace.bytes, context.budget.work, False
-        try:
-            pieces, trace = traced_change(trace, versions, context, work)
-            finished = True
-        finally:  # what was given up cost so much at least
-            steps = context.budget.work - started
-            self.experience.traced(versions.sizes, steps, work.stabs, full, finished=finished)
-        if context.forced.trace is None and trace.bytes > before:
-            trace = fitted(
-                trace, context.resources.trace_budget, context.resources.traced() - before
-            )
-        return pieces, trace
+        if trace.body.plan.count and self.choice.doubts_traces:
+            return None
+        if context.forced.trace is not None or trace.bytes <= before:
+            return trace
+        resources = context.resources
+        return fitted(trace, resources.trace_budget, resources.traced() - before)
 
-    def expected(self, state: JoinState, sizes: Mapping[str, int]) -> float:
+    def expected(self, state: JoinState, versions: Versions) -> float:
         """Expected cost of a change, in kernel steps; by delta queries 0 where too few rows were
         seen.
         """
-        if state.trace is None:
-            return sum(
-                query.expected(sizes.get(query.relation, 0), SEEN_CHANGES) for query in self.queries
-            )
-        plan = state.trace.body.plan
-        atoms = (*plan.atoms, *plan.probes)
-        numbers = {number for number, _ in state.trace.indices}
-        return self.experience.expected(sizes, [atoms[number].relation for number in numbers])
+        if state.trace is not None:
+            return self.choice.expected(versions)
+        return sum(query.expected(versions) for query in self.queries)
 
-    def forgone(self, state: JoinState, sizes: Mapping[str, int]) -> None:
+    def forgone(self, state: JoinState, versions: Versions) -> None:
         """Note a change that was expected to cost too much."""
-        changed = sum(sizes.get(name, 0) for name in self.reads)
-        self.experience.missed(changed, state.work, traced=state.trace is not None)
+        self.choice.missed(versions, state.work, traced=state.trace is not None)
 
     # ── all assignments ───────────────────────────────────────────────────────────────────────────
     def full(
         self, before: JoinState | None, relations: Relations, context: Context, want: Want
     ) -> Found:
         """All assignments, in the form in which the reader wants them, and the state from which
-        changes are followed. `before`: the state before, whose choice stays where it still fits.
+        changes are followed. `before`: the state before, whose way stays where it still fits.
         """
-        now = {name: relations[name].count for name in self.rule.reads}
-        sought = None
-        if want.traced and before is not None and self.experience.seeks_trace(before.work):
-            if self.projects:
-                sought = self._choose_trace(relations, context, first_proofs=True)
-            sought = sought or self._trace_of_all(relations, context)
-        anew = want.traced and (
-            before is None
-            or before.trace is not None
-            or self.experience.seeks_first_proofs
-            or _outgrown(before.sizes, now)
-        )
-        sizes = _NOT_KNOWN
-        if want.traced:
-            sizes = now if before is None or anew else before.sizes
-        if sought is not None or (anew and TRACE.name not in context.tuning.without):
-            found = self._traced(sought, before, relations, context, sizes)
-            if found is not None:
-                return found if want.shape is not None else self._heads(found)
-        state = JoinState(self, sizes=sizes)
+        found = self._traced(before, relations, context, want) if want.traced else None
+        if found is not None:
+            return found
+        state = JoinState(self)
         if want.shape is None:
             return Found([projected(self.rule, relations, context)], state)
         fits = totalled if want.unordered else additive
@@ -276,82 +218,30 @@ class Join:
         query = BodyQuery(
             self.rule, self.needed, relations, context, make=make, width=want.shape.width
         )
-        found = satisfying(query)
+        search = satisfying(query)
         if make is not None:
-            return Found((), state, found.gathered.totals())
-        return Found(found.each(), state)
+            return Found((), state, search.gathered.totals())
+        return Found(search.each(), state)
 
     def _traced(
-        self,
-        choice: TraceChoice | None,
-        before: JoinState | None,
-        relations: Relations,
-        context: Context,
-        sizes: Mapping[str, int],
+        self, before: JoinState | None, relations: Relations, context: Context, want: Want
     ) -> Found | None:
-        """All assignments by a search that is traced, as was chosen or where its trace is expected
-        to serve better than delta queries, and did; None where it is not, or took too long.
+        """All assignments by a search that leaves a trace; None where it is not to, or took too
+        long.
         """
-        first_proofs = self.experience.seeks_first_proofs and self.projects
-        self.experience.seeks_first_proofs = False
-        if choice is None:
-            if context.forced.trace is None and self._without_trace(before, relations, context):
-                return None
-            choice = self._choose_trace(relations, context, first_proofs=first_proofs)
+        full, traced = (None, False) if before is None else (before.work, before.trace is not None)
+        choice = self.choice.trace_of_search(full, relations, context, traced=traced)
         if choice is None:
             return None
-        allowed, price = self._first_proofs(choice, relations, context)
-        search = partial(trace_from_nothing, choice, relations, context)
-        found = within(context.budget, allowed, search, _given_up, price)
+        trace, allowed = choice
+        search = partial(trace_from_nothing, trace, relations, context)
+        found = within(context.budget, allowed, search, stopped, TRACED)
         if isinstance(found, Exhausted):
             return None
-        columns, counts, trace = found
-        return Found([(columns, counts)], JoinState(self, 0, trace, sizes))
-
-    def _heads(self, found: Found) -> Found:
-        """The head rows of traced assignments."""
-        ((columns, counts),) = found.pieces
-        rows = support_counts(self.head_rows(columns, len(counts)), counts)
-        return found._replace(pieces=[rows])
-
-    def _first_proofs(
-        self, choice: TraceChoice, relations: Relations, context: Context
-    ) -> tuple[int | None, int]:
-        """Kernel steps that a traced search may take, and the price of one. A search for first
-        proofs that takes more than counting all of them is not short: too few of what it comes to
-        are proofs. Others may take what they take.
-        """
-        if choice.body.plan.count or context.forced.trace is not None:
-            return None, 1
-        return max(_FIRST_PROOF_STEPS, int(2 * self._counted(relations, context))), TRACED
-
-    def _choose_trace(
-        self, relations: Relations, context: Context, *, first_proofs: bool
-    ) -> TraceChoice | None:
-        return choose_trace(self.rule, self.needed, relations, context, first_proofs=first_proofs)
-
-    def _without_trace(
-        self, before: JoinState | None, relations: Relations, context: Context
-    ) -> bool:
-        """Test for updates by traces that did not serve."""
-        seen = self.experience
-        if not seen.doubts_traces or before is None:
-            return seen.doubts_traces
-        return seen.gave_up_traces(before.work, self._counted(relations, context))
-
-    def _counted(self, relations: Relations, context: Context) -> float:
-        """Kernel steps that counting all proofs is expected to take."""
-        plan = plan_rule(self.rule, relations, context, needed=self.needed, count=True)
-        return plan.choice.cost
-
-
-def _given_up(allowed: int) -> Exhausted:
-    return Exhausted(Why.BUDGET, None, allowed)
-
-
-def _outgrown(before: Mapping[str, int], now: Mapping[str, int]) -> bool:
-    """Test for a relation with many times the rows it had: then the choice is made anew."""
-    return any(size > _OUTGROWN * before[name] for name, size in now.items() if name in before)
+        columns, counts, state = found
+        if want.shape is None:
+            columns, counts = support_counts(self.head_rows(columns, len(counts)), counts)
+        return Found([(columns, counts)], JoinState(self, 0, state))
 
 
 def joined(pieces: Sequence[Assignments]) -> Assignments:

@@ -78,7 +78,7 @@ class Run(ABC):
                 work.strategy = DELTA_QUERIES.name
         if known is None:
             columns, signed, after = join.delta(
-                state, self.versions, self.context, work, traced=self.may_trace(join.key)
+                state, self.versions, self.context, work, self.may_trace
             )
             if after is not state:
                 self.changed[join.key] = after

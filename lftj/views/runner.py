@@ -2,7 +2,7 @@
 """The runner: brings views up to date at a commit, in an order in which each node comes after those
 that it reads, and only where something that it reads has changed.
 
-An update is given up once it has cost more than `update_bounds` allows, and the view is evaluated
+An update is given up once it has cost more than `way_choice` allows, and the view is evaluated
 anew.
 """
 
@@ -16,7 +16,7 @@ from lftj.errors import ValueRangeError
 from lftj.heads.choice import choose
 from lftj.join.context import Context
 from lftj.join.run.evaluate import Columns
-from lftj.join.strategy import Exhausted, Why, within
+from lftj.join.strategy import Exhausted, Why, stopped, within
 from lftj.maintenance.inputs.affected import Affected, ChangedValues
 from lftj.maintenance.inputs.rule_work import RuleWork, moment
 from lftj.maintenance.inputs.unmet import meets_nothing
@@ -35,10 +35,10 @@ from lftj.views.failures import placed_in
 from lftj.views.family import Family
 from lftj.views.fixpoint_node import Fixpoint
 from lftj.views.graph import Apart, together
-from lftj.views.group_run import GroupRun, stopped
+from lftj.views.group_run import GroupRun
 from lftj.views.states import ViewStates, stratum_key
 from lftj.views.union_node import Union, UnionDone, UnionState
-from lftj.views.update_bounds import allowed_steps, hopeless
+from lftj.views.way_choice import as_family, update_bound
 from lftj.views.ways import CHOICE_ANEW, DELTA_QUERIES, UPDATE
 
 
@@ -187,9 +187,7 @@ class _Runner(GroupRun):
         """Find the change of all joins of a family. Gives the relations whose rows may change: all
         that the family helps to derive, where so much changed that evaluating them may be cheaper.
         """
-        sizes = self.versions.sizes
-        changed = sum(sizes.get(name, 0) for name in family.reads)
-        if changed <= self.context.tuning.large_change:
+        if as_family(self.versions, family.reads, self.context):
             started, before = moment(), self.context.budget.work
             work = RuleWork("", "", DELTA_QUERIES.name, outcome="update")
             found = family.delta(self.versions, self.context, work)
@@ -300,17 +298,9 @@ class _Runner(GroupRun):
         a row that exists in no version: then a full evaluation decides about failures.
         """
         stay, new, gone = node.kept(state)
-        full = 0
-        for arm in stay:
-            work = arm.work(self)
-            if work is None:
-                return Exhausted(Why.PASS, None)
-            full += work
-        allowed = allowed_steps(self.context, full)
-        if hopeless(self, stay, allowed, full):
-            for arm in stay:
-                arm.forgone(self)
-            return Exhausted(Why.FORECAST, None)
+        allowed = update_bound(self, stay, self.versions, self.context)
+        if isinstance(allowed, Exhausted):
+            return allowed
         alone = len(node.arms) == 1 and state.support is None and not new
         follow = partial(node.changes, self, stay, alone=alone)
         try:

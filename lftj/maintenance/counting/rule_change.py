@@ -10,7 +10,7 @@ only one of rules, and the existing rows are updated like after any other change
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import replace
 
 from lftj.program.normal_form import FunctorRule, NormalRule, Stratum
@@ -26,17 +26,21 @@ class RuleChange:
     went: tuple[NormalRule, ...] = ()
 
     @staticmethod
-    def of(stratum: Stratum, before: Stratification) -> RuleChange | None:
+    def since(
+        stratum: Stratum, before: Stratification | None, old: Container[str]
+    ) -> RuleChange | None:
         """Find the change of a stratum's rules since its rows were found; None where some rule is
-        or was more than a join, or no rule derived the rows before.
+        or was more than a join, no rule derived the rows before, or that is not known: without the
+        strata `before`, or where they read or derived a relation that is not among the `old` ones:
+        another may have the name now.
 
         O(rules of the strata that its relations were in).
         """
+        strata = () if before is None else before.strata_of(stratum.relations)
+        if not all(name in old for each in strata for name in (*each.relations, *each.reads)):
+            return None
         were = [
-            rule
-            for each in before.strata_of(stratum.relations)
-            for rule in each.rules
-            if rule.relation in stratum.relations
+            rule for each in strata for rule in each.rules if rule.relation in stratum.relations
         ]
         known = set(map(id, were)) & set(map(id, stratum.rules))
         came, went = _new(stratum.rules, known), _new(were, known)

@@ -117,6 +117,11 @@ class Versions(Mapping[str, RelationVersion]):
             self.deltas[name] = delta
             self.sizes[name] = changed
 
+    def changed_rows(self, names: Iterable[str]) -> int:
+        """Number of rows that changed of these relations, each as often as it is named."""
+        sizes = self.sizes
+        return sum([sizes.get(name, 0) for name in names])
+
     @property
     def updates(self) -> dict[str, RelationVersion]:
         """The views that are done."""

@@ -11,6 +11,7 @@ A rule is maintained in one way: if any of its positions gets an index, all do t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from lftj.join.context import Context
 from lftj.join.plan.cardinality import unevenness
@@ -47,12 +48,14 @@ class TraceOverride:
 @frozen
 class TraceChoice:
     """The body in the order that is traced, the granularity of each position that needs an index,
-    and why.
+    and why. `counting`: kernel steps that counting all proofs is expected to take, beside a search
+    for first ones; 0 where the search may take what it takes.
     """
 
     body: TracedBody
     granularities: Mapping[PositionKey, Granularity]
     reasons: Mapping[PositionKey, str]
+    counting: float = 0.0
 
 
 def choose_trace(
@@ -64,16 +67,11 @@ def choose_trace(
     first_proofs: bool = False,
 ) -> TraceChoice | None:
     """Choose how to trace a rule, or None where delta queries serve better. `first_proofs`: a
-    search for first ones has to be tried, however many are expected. O(positions · levels²).
+    search for first ones has to be tried, however many are expected, if the body drops variables.
+    O(positions · levels²).
     """
-    if (
-        any(
-            not probe.args or all(argument is None for argument in probe.args)
-            for probe in rule.negated
-        )
-        or not rule.atoms
-    ):
-        return None  # a negated atom that looks at no column has no trie branch of its own
+    if not _has_branches(rule):
+        return None
     if context.forced.trace is not None:
         first = context.forced.trace.first_proof
         plan = least_plan(rule, relations, context) if first and rule.aggregates else None
@@ -88,21 +86,22 @@ def choose_trace(
         if rule.aggregates
         else plan_rule(rule, relations, context, needed=needed, count=False)
     )
-    if (
+    sought = first_proofs and len(needed) < len(rule.variables)
+    traces_first = (
         first is not None
-        and (first_proofs or _proofs_per_row(first, relations, context) >= _FIRST_PROOF)
+        and (sought or _proofs_per_row(first, relations, context) >= _FIRST_PROOF)
         and not _few_in_all(first, relations, context)
         and not _sooner_counted(first, relations, context)
-    ):
-        return _within_budget(
-            TracedBody(rule, first, context.resources.dictionary), relations, context, always=True
-        )
+    )
     if first is None and len(rule.atoms) == 1 and not rule.negated:
         return None  # a change of the only relation is the change of the assignments
-    plan = plan_rule(rule, relations, context, needed=needed, count=True)
-    return _within_budget(
-        TracedBody(rule, plan, context.resources.dictionary), relations, context, always=False
-    )
+    counted = plan_rule(rule, relations, context, needed=needed, count=True)
+    plan = first if first is not None and traces_first else counted
+    body = TracedBody(rule, plan, context.resources.dictionary)
+    found = _within_budget(body, relations, context, always=traces_first)
+    if found is None or not traces_first:
+        return found
+    return replace(found, counting=max(1.0, counted.choice.cost))
 
 
 def trace_of_all(
@@ -112,16 +111,22 @@ def trace_of_all(
     searched in vain: where a search ends before it comes to an atom, no change of that atom touches
     it. None where there is nothing to log, or no room for it. O(positions · levels²).
     """
-    if context.resources.trace_budget <= context.resources.traced() or not rule.atoms:
+    if context.resources.trace_budget <= context.resources.traced() or not _has_branches(rule):
         return None
-    if any(all(argument is None for argument in probe.args) for probe in rule.negated):
-        return None  # as in `choose_trace`
     plan = plan_rule(rule, relations, context, needed=needed, count=True)
     body = TracedBody(rule, plan, context.resources.dictionary)
     chosen = {position.key: hull() for position in body.shape.indexable}
     if not chosen or _loses_bounds(body) or _too_wide(body, chosen):
         return None
     return TraceChoice(body, chosen, dict.fromkeys(chosen, "delta queries searched in vain"))
+
+
+def _has_branches(rule: NormalRule) -> bool:
+    """Test for trie branches that a trace can name: a negated atom that looks at no column has none
+    of its own.
+    """
+    looks = all(any(arg is not None for arg in probe.args) for probe in rule.negated)
+    return looks and len(rule.atoms) > 0
 
 
 def _forced(body: TracedBody, override: TraceOverride) -> TraceChoice:

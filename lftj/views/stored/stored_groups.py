@@ -41,7 +41,7 @@ def group_data(state: GroupState, rules: Sequence[Rule], trees: StoredTrees) -> 
     return {
         "members": [number_of(member.rule, rules) for member in state.group.members],
         "columns": _columns(state.group),
-        "work": state.work,
+        "work": state.join.work,
         **aggregate_data(state.aggregate, trees),
         "trace": None if trace is None else trace_data(trace, trees),
     }
@@ -73,12 +73,12 @@ def group_state_of(
     if _columns(group) != data["columns"]:
         raise ValueError("the columns of a group node are others now")
     aggregate = aggregate_of(data, group.shape, dictionary, trees, verbs)
-    join = JoinState(group.join)
+    join = JoinState(group.join, data["work"])
     if data["trace"] is not None:
         join = join._replace(
             trace=trace_of(data["trace"], group.join, relations, dictionary, trees)
         )
-    return GroupState(group, aggregate, join, data["work"])
+    return GroupState(group, aggregate, join)
 
 
 def aggregate_of(
