@@ -57,19 +57,19 @@ WORK = {
 @pytest.mark.parametrize("name", WORK)
 def test_bytes_grow_no_faster_than_parts(tmp_path: Path, name: str) -> None:
     found = list[int]()
-    for parts in (4, 24):
+    for parts in (4, 12):
         executor = InlineExecutor(tmp_path / str(parts), parts)
         workspace: Any = lftj.connect(executor=executor)
         workspace.add_rules(LABELS)
         found.append(told(workspace, executor, WORK[name]))
-    assert found[1] / found[0] <= 1.5 * 24 / 4
+    assert found[1] / found[0] <= 1.5 * 12 / 4
 
 
 @pytest.fixture(scope="module")
 def asked(tmp_path_factory: pytest.TempPathFactory) -> list[list[Any]]:
     """Tasks of the same questions, with few parts and with many."""
     found = list[list[Any]]()
-    for parts in (4, 24):
+    for parts in (4, 12):
         executor = InlineExecutor(tmp_path_factory.mktemp("parts"), parts)
         workspace: Any = lftj.connect(executor=executor, tuning=lftj.Tuning(hub_rows=100))
         workspace.add_rules(LABELS)
@@ -86,7 +86,7 @@ def test_a_task_is_told_its_part_of_the_entries(asked: list[list[Any]], kind: ty
         sizes = [len(pickle.dumps(task)) for task in tasks if isinstance(task, kind)]
         assert sizes
         found.append(sum(sizes) / len(sizes))
-    assert found[1] <= 1.2 * found[0], found
+    assert found[1] <= 1.1 * found[0], found
 
 
 def test_a_question_leaves_no_delivery(tmp_path: Path) -> None:
@@ -125,7 +125,7 @@ def test_a_task_is_as_small_with_many_rules_as_with_one(tmp_path: Path) -> None:
 
 
 def test_what_tasks_have_in_common_is_sent_once() -> None:
-    (few, one), (many, other) = (payloads.one_row(edges(200), parts) for parts in (8, 96))
+    (few, one), (many, other) = (payloads.one_row(edges(200), parts) for parts in (8, 32))
     assert one == other
     assert many <= min(10_000, 1.5 * few)
 

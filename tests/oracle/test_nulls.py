@@ -113,10 +113,10 @@ def _commit(ws: lftj.Workspace, rows: dict[str, list[tuple[Any, ...]]]) -> None:
             tx.sync(name, some)
 
 
-def _agrees(text: str, histories: list[dict[str, list[tuple[Any, ...]]]], **named: Any) -> None:
+def _agrees(
+    ws: lftj.Workspace, text: str, histories: list[dict[str, list[tuple[Any, ...]]]]
+) -> None:
     """Commit rows after rows, each in place of the ones before, and compare all relations."""
-    ws = lftj.connect(**named)
-    ws.add_rules(text)
     program = parse(text)
     for rows in histories:
         try:
@@ -132,15 +132,16 @@ def _agrees(text: str, histories: list[dict[str, list[tuple[Any, ...]]]], **name
 
 
 @given(st.data())
-@settings(max_examples=90)
+@settings(max_examples=3 * settings().max_examples)
 def test_one_rule(data: st.DataObject):
     text = f"{DECLARATIONS}.decl h(u: number?, v: number?)\n{data.draw(rules())}"
+    ws = lftj.connect()
     try:
-        lftj.connect().add_rules(text)
         evaluate(parse(text), {})
+        ws.add_rules(text)
     except (lftj.ProgramErrors, Unsafe):
         assume(False)
-    _agrees(text, [data.draw(FACTS) for _ in range(3)])
+    _agrees(ws, text, [data.draw(FACTS) for _ in range(3)])
 
 
 RECURSION = """
@@ -162,9 +163,11 @@ known(x, sum(y), mean(y), stddev(y), count()) :- a(x, y).
 
 
 @given(st.data())
-@settings(max_examples=40)
+@settings(max_examples=2 * settings().max_examples)
 def test_a_program(data: st.DataObject):
-    _agrees(DECLARATIONS + RECURSION, [data.draw(FACTS) for _ in range(4)])
+    ws = lftj.connect()
+    ws.add_rules(DECLARATIONS + RECURSION)
+    _agrees(ws, DECLARATIONS + RECURSION, [data.draw(FACTS) for _ in range(4)])
 
 
 MEASURED = """
@@ -221,7 +224,7 @@ def heads(draw: Draw, name: str) -> str:
 
 
 @given(st.data(), st.booleans())
-@settings(max_examples=60)
+@settings(max_examples=2 * settings().max_examples)
 def test_aggregates(data: st.DataObject, waits: bool):
     """Heads that share a body and groups come one after another, while rows come and go."""
     tuning = Tuning(extremes_rows=0) if waits else Tuning()

@@ -12,6 +12,7 @@ from rich.console import Console
 import lftj
 from lftj.demo import feed, show
 from lftj.demo.desk import Commit, Desk
+from lftj.explain.present import checking
 
 
 class ShortDesk(Desk):
@@ -22,7 +23,11 @@ class ShortDesk(Desk):
         return super().load(last, last - feed.ONE_DAY)
 
 
-def test_the_workspace_is_kept_with_its_past(tmp_path: Path) -> None:
+def test_the_workspace_is_kept_with_its_past(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # proofs of the page are checked as for users; `test_demo` checks all of each
+    monkeypatch.setattr(checking, "STEPS", 1_000)
     path, out = tmp_path / "flights.lftj", io.StringIO()
     desk = ShortDesk(show.begun(path))
     show.run(Console(file=out, width=200), tmp_path, 2, desk, keep=path)
