@@ -20,7 +20,7 @@ from tests.distributed.inline import InlineExecutor
 from tests.distributed.stored import RULES, change, expected, opened
 from tests.distributed.twice import TwiceExecutor
 
-ROWS, NODES, COMMITS = 12_000, 6_000, 120
+ROWS, NODES, COMMITS = 12_000, 6_000, 80
 
 
 def edges(rows: int = ROWS, nodes: int = NODES) -> list[tuple[int, int]]:

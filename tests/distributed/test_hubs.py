@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lftj
+from tests.depth import enough
 from tests.distributed.inline import InlineExecutor, require_equal
 from tests.distributed.test_histories import between, pair_over
 from tests.strategies.histories import History, histories
@@ -82,7 +83,7 @@ def steps() -> list[list[tuple[str, str, list[tuple[Any, ...]]]]]:
     ]
 
 
-@pytest.mark.parametrize("parts", [1, 3, 7])
+@pytest.mark.parametrize("parts", enough([1, 4], [1, 3, 7]))
 def test_what_is_done_to_a_hub_is_done_in_all_views(tmp_path: Path, parts: int) -> None:
     rows = star(60, 150)
     many, one = workspace(tmp_path, parts, rows), workspace(None, 0, rows)

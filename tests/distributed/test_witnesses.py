@@ -30,7 +30,7 @@ LABELS = """
 def test_an_edge_of_a_component_that_is_nearly_all_concerns_who_was_reached_by_it(
     tmp_path: Path,
 ) -> None:
-    draw, nodes = random.Random(3), 1000
+    draw, nodes = random.Random(3), 500
     pairs = {(draw.randrange(nodes), draw.randrange(nodes)) for _ in range(2 * nodes)}
     executor = InlineExecutor(tmp_path, 4, 2)
     workspace: Any = lftj.connect(executor=executor)
@@ -109,7 +109,7 @@ def test_parts_that_nothing_reaches_run_no_task(tmp_path: Path) -> None:
     """With edges stored by both ends, only those parts that border on groups without a value are
     asked for other values.
     """
-    executor = InlineExecutor(tmp_path, 64, 2)
+    executor = InlineExecutor(tmp_path, 24, 2)
     workspace: Any = lftj.connect(executor=executor)
     workspace.relation("e", {"x": int, "y": int})
     workspace.add_rules("""
@@ -136,7 +136,7 @@ def test_parts_that_nothing_reaches_run_no_task(tmp_path: Path) -> None:
     assert (
         workspace.profile(last=1).iloc[0]["overdeleted"] == 1
     )  # node 1 has its label by another edge
-    assert {task.part for task in executor.tasks} <= {part_of(n, INT, 64) for n in range(1, 5)}
+    assert {task.part for task in executor.tasks} <= {part_of(n, INT, 24) for n in range(1, 5)}
     with workspace.transaction() as tx:
         tx.delete("e", [(1, 2)])
     assert sorted(row[:3] for row in tx.changes("l").fetchall()) == [
