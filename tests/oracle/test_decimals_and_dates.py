@@ -47,7 +47,7 @@ def places(value: Decimal | int, number: int) -> Decimal:
 
 
 @given(st.lists(st.tuples(SMALL, st.integers(-1000, 1000)), min_size=1, max_size=8, unique=True))
-@settings(max_examples=60)
+@settings(max_examples=2 * settings().max_examples)
 def test_products_and_roundings(values: list[tuple[Decimal, int]]):
     rows = [(number, *value) for number, value in enumerate(values)]
     ws = priced(rows[1:])

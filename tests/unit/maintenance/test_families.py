@@ -98,7 +98,7 @@ STEP = st.tuples(
 )
 
 
-@settings(max_examples=24, deadline=None)
+@settings(max_examples=settings().max_examples, deadline=None)
 @given(
     st.sets(st.sampled_from(sorted(KINDS)), min_size=1, max_size=4),
     st.lists(STEP, min_size=2, max_size=7),
@@ -128,8 +128,8 @@ def test_views_that_differ_in_constants_follow_rules_and_rows(
 
 @pytest.mark.parametrize("kind", sorted(KINDS.keys() - {"own groups"}))  # each has all groups
 def test_a_commit_visits_the_views_alone_whose_constants_come_out(kind: str) -> None:
-    ws = workspace([kind], 60)
-    ws.add_rules("".join(rule(kind, number) for number in range(60)))
+    ws = workspace([kind], 40)
+    ws.add_rules("".join(rule(kind, number) for number in range(40)))
     with ws.transaction() as tx:
         tx.insert("e", [(x, y) for x in range(60) for y in (x + 1, x + 2)])
         tx.insert("s", [(f"t{n}", n) for n in range(60)])
@@ -154,7 +154,7 @@ def test_a_commit_visits_the_views_alone_whose_constants_come_out(kind: str) -> 
 )
 def test_the_steps_of_a_commit_do_not_grow_with_the_views(kind: str) -> None:
     taken: list[int] = []
-    for views in (10, 200):
+    for views in (10, 80):
         ws = workspace([kind], views)
         ws.add_rules("".join(rule(kind, number) for number in range(views)))
         ws.load("e", [(x, (7 * x + k) % 200) for x in range(200) for k in range(3)])

@@ -115,7 +115,7 @@ def apply(
     return after, transaction
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=settings().max_examples, deadline=None)
 @given(programs(), st.lists(commits(), min_size=3, max_size=7), st.sampled_from([0.2, 1e9]))
 def test_guards_come_and_go(
     program: str, history: list[list[tuple[str, bool, set[Row]]]], elastic: float
