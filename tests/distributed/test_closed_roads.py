@@ -89,7 +89,7 @@ def grid(side: int) -> set[Edge]:
 
 
 def test_a_deletion_in_a_large_graph_is_followed(tmp_path: Path) -> None:
-    edges = grid(40)
+    edges = grid(28)
     workspace, executor = routing(tmp_path, 7, edges)
     whole = workspace.profile(last=1).iloc[0]
     near = distances(edges)
