@@ -48,8 +48,8 @@ _BESIDE = "moving"
 
 @frozen
 class _Left:
-    """The last version of one process: commits in its log, and rows by relation, in the pages that a
-    record names.
+    """The last version of one process: commits in its log, and rows by relation, in the pages
+    that a record names.
     """
 
     commits: int
