@@ -186,7 +186,7 @@ def test_groups_that_leave_no_room_for_a_witness_have_none(tmp_path: Path) -> No
         p({", ".join(["x", *group[2:], group[1]])}, min(d + e)) :-
             p({", ".join(group)}, d), p({", ".join(other)}, e), q(v0, x).
     """
-    workspaces: list[Any] = [lftj.connect(), lftj.connect(executor=InlineExecutor(tmp_path, 3))]
+    workspaces: list[Any] = [lftj.connect(), lftj.connect(executor=InlineExecutor(tmp_path, 2))]
     for workspace in workspaces:
         workspace.add_rules(rules)
         workspace.load("g", [tuple(range(width))])
