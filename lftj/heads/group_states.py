@@ -4,7 +4,8 @@ come to.
 
 Sums are exact, and so may be put together in any order: integers in 128 bits, floats as two doubles
 while these hold the whole sum. A value with which they would not is put aside, and added exactly in
-the end.
+the end. `GroupStates` are of one evaluation from nothing; a view keeps its groups as a `GroupState`
+of `lftj.views.group_node`.
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
 fixpoints.
 
 `graph` says which nodes derive a relation, `runner` brings the nodes up to date that a commit
-touches, `states` has what they keep. `lftj.maintenance` is the inside of fixpoints.
+touches, `states` has what they keep. `lftj.maintenance` is the inside of fixpoints; its `trace`
+serves joins only, its `rules` and `inputs` serve fixpoints and other nodes.
 """
 
 from __future__ import annotations

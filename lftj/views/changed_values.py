@@ -6,7 +6,8 @@ for the row that comes.
 In need(w, p, sum(n * m)) :- need(w, q, n), uses(q, p, m). a changed value n of (w, q) has the same
 assignments as before. Each adds n′ * m in the place of n * m. The search goes from each q that has
 changed rows to its parts, once for all w, and reads these as they lie; products are computed by
-columns.
+columns. The class `ChangedValues`, the values in all changes of a commit, is in
+`lftj.maintenance.inputs.affected`.
 """
 
 from __future__ import annotations

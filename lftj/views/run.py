@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One pass over the graph at a commit, as nodes see it: the versions that they read, what they kept
-before, and what the pass has found so far.
+before, and what the pass has found so far. `Run` is the base of `GroupRun`, which is the base of
+the runner's `_Runner`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Choice between the ways in which views without recursion follow changes: an update or an
-evaluation anew, and for each join a trace or delta queries. `lftj.maintenance.ladder` has those of
-recursive strata; no other code chooses.
+evaluation anew, and for each join a trace or delta queries. The bounds of updates and the costs of
+both ways of a join are here; the runner and the nodes ask here. `lftj.maintenance.ladder` has the
+ways of recursive strata.
 
 Work is counted in kernel steps, so the choice is the same on every machine [Elastic].
 """

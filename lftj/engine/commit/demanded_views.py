@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Views of a program in which a cycle asks aggregates or negations for values of its own.
+"""Refresh of all views at a commit, again while a cycle asks aggregates or negations for values of
+its own.
 
 `p(y, s) :- p(x, k), e(x, y), s = sum z : { w(x, z), z > k }` needs the sum for each `k` that the
 cycle finds. The sums are kept for the values of a hidden relation without rules; the program names

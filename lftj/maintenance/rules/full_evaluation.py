@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Full evaluation of one relation: the rows its rules derive from relations that are up to date."""
+"""Full evaluation of one relation: the head rows that its rules derive from relations that are up
+to date. Nodes of views begin in `lftj.views.join_node.Join.full`.
+"""
 
 from __future__ import annotations
 
