@@ -31,10 +31,11 @@ def begin_with(
     contents: Contents,
     rows: Iterable[tuple[str, object]],
     entries: Mapping[str, Entry] = MappingProxyType({}),
+    batches: Mapping[str, int] = MappingProxyType({}),
 ) -> Transaction:
     """Have an empty workspace begin with these, in one commit: the transaction. `rows`: of each
-    relation, anything that `insert` takes; over parts `entries` of rows that are there. Raises what
-    calls of a workspace of its kind raise.
+    relation, anything that `insert` takes; over parts `entries` of rows that are there, and the
+    last of the `batches` that are in. Raises what calls of a workspace of its kind raise.
     """
     with workspace.transaction() as tx:
         for aggregate in contents.aggregates.values():
@@ -49,6 +50,8 @@ def begin_with(
         draft: Any = tx._open()  # pyright: ignore[reportPrivateUsage]
         for name, entry in entries.items():
             draft.bring(name, entry)
+        if batches:
+            draft.batches.update(batches)
         draft.restore_programs(contents.programs, handles)
     return tx
 

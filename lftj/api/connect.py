@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 from functools import partial
@@ -20,7 +21,7 @@ from lftj.errors import DeclarationError, DurableError, MissingDependencyError, 
 from lftj.partition import executor as threads
 from lftj.partition.java import JavaMissingError
 from lftj.scantree.arena import WIDE
-from lftj.storage.durable.folder_lock import LOG
+from lftj.storage.durable.folder_lock import LOG, ProcessLock
 from lftj.tuning import DEFAULT, Tuning
 from lftj.tuning.tuning import is_amount
 
@@ -228,16 +229,19 @@ def _are_parts(place: Path | Address) -> bool:
     """Test for an address, or a folder with the manifests of parts. Beside a log these are those of
     a move that was broken off.
     """
-    return not isinstance(place, Path) or (
-        not (place / LOG).exists() and any(place.glob("manifest-*.json"))
-    )
+    return not isinstance(place, Path) or (not (place / LOG).exists() and _has_manifests(place))
+
+
+def _has_manifests(place: Path) -> bool:
+    """Test for a folder with manifests of parts."""
+    return any(re.fullmatch(r"manifest-\d+", file.stem) for file in place.glob("manifest-*.json"))
 
 
 def _moved_back(place: Path, *, move: bool) -> None:
     """Have a path be one of one process, where it is over parts and `move` says so, or where a move
     was broken off. Raises DurableError (E351) where there is nothing to move.
     """
-    log, parts = (place / LOG).exists(), any(place.glob("manifest-*.json"))
+    log, parts = (place / LOG).exists(), _has_manifests(place)
     if move and not (log or parts):
         hint = "see that the path is right; leave out move=True to begin a workspace there"
         raise DurableError(f"there is no workspace at {place}", code="E351", hint=hint)
@@ -248,7 +252,9 @@ def _moved_back(place: Path, *, move: bool) -> None:
 
 
 def _move_to(
-    executor: Executor, place: Path | Address, begin: Callable[[int | None], Parts]
+    executor: Executor,
+    place: Path | Address,
+    begin: Callable[[tuple[int, ProcessLock] | None], Parts],
 ) -> Workspace:
     """The workspace at a place over parts there. Raises DistributedError (E400) where the executor
     has another path.

@@ -84,12 +84,14 @@ def compacted(
     job.
 
     The last entries stay as they are, at most `recent` of a relation: parts can be brought forward
-    from the commits that made them. Parts that are further behind are built anew later.
+    from the commits that made them. Parts that are further behind are built anew later. Where none
+    is to stay, relations that one process left are cut, too.
     """
     relations = {
         name: (schema, cuts, manifest.log[name])
         for name, schema, cuts in _kept(plan)
-        if len(manifest.log.get(name, ())) > most
+        if len(entries := manifest.log.get(name, ())) > most
+        or not (recent or all(not entry.pieces[0].is_left for entry in entries))
     }
     if not relations:
         return manifest

@@ -47,6 +47,7 @@ from lftj.engine.delivery import News, Subscriptions, WriterLock
 from lftj.errors import DistributedError, LftjError
 from lftj.partition import Executor, KeepsWorkers
 from lftj.program import Program
+from lftj.storage.durable import ProcessLock
 from lftj.syntax import attending
 
 _log = logging.getLogger(__name__)
@@ -69,21 +70,22 @@ class Store:
         elastic: float = 0.2,
         settings: Settings | None = None,
         progress: Callable[[str], None] | None = None,
-        after: int | None = None,
+        after: tuple[int, ProcessLock] | None = None,
     ):
-        """Open the path, or begin it, `after` a version of one process there. Raises
+        """Open the path, or begin it, `after` a version of one process that has the lock. Raises
         DistributedError (E402) when it is in use, (E403) when it has another number of parts or is
         damaged, (E405) when it cannot be written.
         """
+        version, held = after or (None, None)
         self.elastic = elastic
         self._progress = progress
         if (address := getattr(executor, "address", None)) is not None:
             mount(address)
-        self._lock = PathLock(executor.path)
+        self._lock = PathLock(executor.path, held)
         self.writer: WriterLock = _PathWriter(writer_timeout, self._lock)
         try:
             with reported_by_the_system(executor.path):
-                manifest = swept(executor.path, executor.partitions, after)
+                manifest = swept(executor.path, executor.partitions, version)
                 sweep_states(executor.path, manifest)
                 sweep_programs(executor.path, manifest.program)
                 sweep_verified(executor.path)

@@ -33,7 +33,7 @@ from lftj.partition import Executor
 from lftj.program import CHANGE_COLUMNS, RelationSchema
 from lftj.scantree import differences, frozen
 from lftj.storage import Delta
-from lftj.storage.durable import PAGES
+from lftj.storage.durable import LEFT, PAGES
 from lftj.types import Dictionary
 
 _FOLDER = "verify-"
@@ -155,9 +155,10 @@ def _beside(executor: Executor, manifest: Manifest) -> Iterator[tuple[Executor, 
     bases = replace(bases, epoch=0, follows="")
     try:
         (aside.path / ROWS).mkdir(parents=True)
-        for file in bases.files():
+        files = bases.files()
+        for file in files:
             _copy(executor.path / ROWS / file, aside.path / ROWS / file)
-        if (executor.path / PAGES).exists():
+        if any(file.endswith(LEFT) for file in files):
             (aside.path / PAGES).symlink_to((executor.path / PAGES).resolve())
         bases.store(aside.path)
         yield aside, bases

@@ -24,6 +24,7 @@ from lftj.program.checked import (
     FunctorCall,
     Row,
 )
+from lftj.program.declaration import type_clauses
 from lftj.program.description import relation_data, relation_schema_of
 from lftj.program.hidden import source_of
 from lftj.program.lattice_deletion_check import optimal_support
@@ -110,6 +111,7 @@ __all__ = [
     "shared",
     "source_of",
     "term_names",
+    "type_clauses",
     "type_of",
     "user_name",
     "with_functions",

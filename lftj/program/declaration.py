@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from lftj.program.defaults import default_term
@@ -44,3 +45,12 @@ def definition_of(catalog: Catalog, name: str) -> tree.TypeAlias:
         type if each.startswith("decimal(") else each for each in (known.base, *known.others)
     )
     return replace(known, base=base, others=tuple(others))
+
+
+def type_clauses(catalog: Catalog) -> Iterator[tree.Clause]:
+    """The types of a program, and its declarations where columns are of these."""
+    for name in catalog.aliases:
+        yield definition_of(catalog, name)
+    for name, kinds in catalog.kinds.items():
+        if not catalog.aliases.keys().isdisjoint(kinds):
+            yield declaration_of(catalog, name)

@@ -4,6 +4,7 @@ whatever the moment at which a move is broken off, the path has one workspace, w
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import tempfile
@@ -11,6 +12,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given, settings
@@ -129,6 +131,142 @@ def test_rows_stay_as_long_as_the_past_is_in_them(path: Path) -> None:
         assert {name: sorted(map(repr, past[name])) for name in one.relations} == {
             name: rows for name, rows in expected.items() if name != "rules"
         }
+
+
+def test_choice_domains_are_chosen_again_from_all_rows(tmp_path: Path) -> None:
+    path = tmp_path / "w"
+    with lftj.connect(path) as one:
+        one.add_rules(".decl ch(a: number, b: number) choice-domain a")
+        one.load("ch", [(1, 5), (1, 3)])
+        expected = everything(one)
+    over(path).close()
+    for _ in range(2):
+        with in_one(path) as one:
+            assert everything(one) == expected
+            assert one.verify() == []
+            one.load("ch", [(2, 2)])
+            with one.transaction() as tx:
+                tx.delete("ch", [(2, 2)])
+    with over(path) as parts:
+        assert everything(parts) == expected
+        with parts.transaction() as tx:
+            tx.delete("ch", [(1, 3)])
+        assert parts["ch"].fetchall() == [(1, 5)]
+
+
+def test_positions_of_feeds_go_along(tmp_path: Path) -> None:
+    path = tmp_path / "w"
+    executor: Any = InlineExecutor(path)
+    with lftj.connect(executor=executor) as workspace:
+        parts: Any = workspace._backend
+        workspace.relation("e", {"x": int})
+        draft = parts.draft(("clicks 7f", 4))
+        draft.insert("e", [(1,)], False, {})
+        draft.batches["table visits"] = 9
+        with parts.writer.held():
+            parts.commit(draft)
+    for last in (9, 11):
+        with in_one(path) as one:
+            assert sorted(one["feed_position"]) == [("clicks 7f", 4), ("visits", last)]
+            with one.transaction() as tx:
+                tx.upsert("feed_position", [("visits", 11)])
+        with over(path) as parts:
+            known = parts._backend.manifest.batches
+            assert (known["clicks 7f"], known["table visits"]) == (4, 11)
+
+
+def test_a_workspace_without_commits_goes_too(tmp_path: Path) -> None:
+    lftj.connect(tmp_path / "w").close()
+    with over(tmp_path / "w") as parts:
+        assert list(parts.relations) == []
+        parts.relation("e", {"x": int})
+    with in_one(tmp_path / "w") as one:
+        assert list(one.relations) == ["e"]
+
+
+def test_pages_that_cannot_be_written_move_nothing(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with over(path) as parts:
+        expected = everything(parts)
+    moving.go_on_in_one_process(path)  # and no checkpoint is written
+    files = {file: file.stat().st_size for file in (path / "rows").iterdir()}
+    with monkeypatch.context() as patch:
+        full = OSError(errno.ENOSPC, "No space left on device")
+        patch.setattr("lftj.engine.durable.durable.written", Mock(side_effect=full))
+        with pytest.raises(lftj.DurableError, match="could not be written") as caught:
+            over(path)
+    assert caught.value.code == "E354"
+    assert {file: file.stat().st_size for file in (path / "rows").iterdir()} == files
+    with over(path) as parts:
+        assert everything(parts) == expected
+
+
+def test_a_refused_move_leaves_the_past_and_readers(path: Path) -> None:
+    with over(path) as parts:
+        parts.load("edge", [("q", "r", 1)])
+        version, expected = parts.version, everything(parts)
+    with lftj.connect(path, move=True, keep="all") as one:
+        one.load("edge", [("q", "s", 1)])
+        one.add_rules(".decl sums(x: Code, n: number)")
+        one.add_rules('sums("a", 1) :- true.  sums("b", sum(w)) :- edge(_, _, w), !is_null(w).')
+    with lftj.connect(path, read_only=True) as reader:
+        with pytest.raises(lftj.DistributedError, match="several rules that add up"):
+            over(path)
+        past = reader.at(version)
+        assert sorted(map(repr, past["edge"])) == expected["edge"]
+    with lftj.connect(path, keep="all") as one:
+        assert sorted(map(repr, one.at(version)["edge"])) == expected["edge"]
+
+
+def test_one_who_moves_has_the_path_for_itself(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[str] = []
+    step: Callable[..., Any] = moving.forget_parts
+
+    def meanwhile(path: Path) -> None:
+        for call in (over, in_one):
+            with pytest.raises(lftj.LftjError) as caught:
+                call(path)
+            tried.append(caught.value.code)
+        step(path)
+
+    with lftj.connect(path) as one:
+        expected = everything(one)
+    monkeypatch.setattr(moving, "forget_parts", meanwhile)
+    with over(path) as parts:
+        assert everything(parts) == expected
+    assert tried == ["E350", "E350"]
+    reader = lftj.connect(path, read_only=True)
+    with pytest.raises(lftj.DurableError, match="open for reading") as caught:
+        in_one(path)
+    assert caught.value.code == "E350"
+    assert everything(reader) == expected
+    reader.close()
+    with in_one(path) as one:
+        assert everything(one) == expected
+    assert tried[2:] == ["E350", "E402"]
+
+
+def test_a_compaction_cuts_what_one_process_left(path: Path) -> None:
+    with over(path) as parts:
+        expected = everything(parts)
+        parts.compact()
+        assert not list((path / "rows").glob("*.pages"))
+        assert not (path / "pages").exists()
+        assert everything(parts) == expected
+
+
+def test_files_of_others_stay(path: Path) -> None:
+    others = (path / "manifest-v1.json", path / "programs" / "mine.dl", path / "rows" / "mine.txt")
+    with lftj.connect(path) as one:
+        expected = everything(one)
+    for file in others:
+        file.parent.mkdir(exist_ok=True)
+        file.write_text("mine")
+    with lftj.connect(path) as one:
+        assert everything(one) == expected
+        one.load("edge", [("q", "r", 1)])
+    assert all(file.read_text() == "mine" for file in others)
 
 
 def test_repeated_calls_open_what_is_there(path: Path) -> None:

@@ -386,8 +386,14 @@ def remove_files(path: Path, files: Iterable[str]) -> None:
     """
     files = list(files)
     store_of(path).remove([path / ROWS / file for file in files])
-    had_pages = any(file.endswith(LEFT) for file in files) and not (path / LOG).exists()
-    if had_pages and not any((path / ROWS).glob(f"*{LEFT}")):
+    if any(file.endswith(LEFT) for file in files):
+        _remove_pages(path, row_files(path))
+
+
+def _remove_pages(path: Path, files: Iterable[str]) -> None:
+    """Remove the pages that one process left, where none of the row files names them any more."""
+    left = any(file.endswith(LEFT) for file in files) or (path / LOG).exists()
+    if not left and store_of(path).shared:
         shutil.rmtree(path / PAGES, ignore_errors=True)
 
 
@@ -401,7 +407,9 @@ def swept(path: Path, parts: int, after: int | None = None) -> Manifest:
     while True:
         halves = [*path.glob("manifest-*.tmp"), *half_runs(path)]
         before, found = Manifest.opened(path, parts, after), row_files(path)
-        stray = found - before.files()
+        # beside the log of one process the files may be of its past
+        stray = set[str]() if (path / LOG).exists() else found - before.files()
+        _remove_pages(path, found)
         if not stray and not halves:
             return before
         manifest = before.following(before)

@@ -40,11 +40,14 @@ class PathLock(ProcessLock):
     lock's file too, but the lock is its parent's.
     """
 
-    def __init__(self, path: Path):
-        """Raises DistributedError (E402) when another workspace holds the path, (E405) when it
-        cannot be written.
+    def __init__(self, path: Path, held: ProcessLock | None = None):
+        """Take the lock, or go on with one of the path that is `held`. Raises DistributedError
+        (E402) when another workspace holds the path, (E405) when it cannot be written.
         """
         self._path = path
+        if held is not None:
+            super().__init__(held.handed_over())
+            return
         with reported_by_the_system(path):
             path.mkdir(parents=True, exist_ok=True)
             file = os.open(path / LOCK, os.O_CREAT | os.O_RDWR)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from lftj.errors import Span
-from lftj.program import Program, relation_data, relation_schema_of
+from lftj.program import Program, relation_data, relation_schema_of, type_clauses
 from lftj.syntax import parse
 
 LAYOUT = 4
@@ -24,15 +24,17 @@ def described(
     shared: Mapping[str, int],
     hubs: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Relations, rules as text in their order, the numbers of rows that decide what is too large to
-    be shared, and hubs; see `Hubs`.
+    """Types, relations, rules as text in their order, the numbers of rows that decide what is too
+    large to be shared, and hubs; see `Hubs`.
     """
     relations = [
         relation_data(schema, view=schema.name in views)
         for schema in program.catalog.relations.values()
     ]
     rules = [str(each.rule) for each in program.sources.values()]
+    types = list(map(str, type_clauses(program.catalog)))
     return {
+        **({"types": types} if types else {}),
         "relations": relations,
         "rules": rules,
         "sizes": dict(shared),
@@ -46,6 +48,8 @@ def restored(description: Mapping[str, Any]) -> tuple[Program, frozenset[str]]:
     program = Program()
     for each in description.get("relations", ()):
         program = program.declare(relation_schema_of(each))
+    if types := "\n".join(description.get("types", ())):
+        program = program.add(parse(types))[0]
     if rules := "\n".join(description.get("rules", ())):
         program = program.add(parse(rules))[0]
     return program, frozenset(

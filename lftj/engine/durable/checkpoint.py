@@ -361,7 +361,13 @@ def _derived(
     them.
     """
     program, stored = state.program, record["relations"]
-    bare = Program(replace(program.catalog, derivations={}, fact_relations=frozenset()))
+    # without choice domains, too: rows of a relation that has one are those that it chooses from
+    schemas = program.catalog.relations
+    plain = {name: replace(schema, choice=()) for name, schema in schemas.items()}
+    chosen = {name for name, schema in schemas.items() if schema.choice}
+    bare = Program(
+        replace(program.catalog, relations=plain, derivations={}, fact_relations=frozenset())
+    )
     relations = {}
     for name, schema in program.catalog.kept.items():
         own = base_name(name) if base_name(name) in stored else name
@@ -371,8 +377,7 @@ def _derived(
         else:
             relations[name] = relation_of(stored[own], schema, trees)
     before = State(bare, Database(relations, record["version"]))
-    proposal = Proposal(
-        program, state.views, state.aggregates, program.revised_since(bare), staged={}
-    )
+    revised = program.revised_since(bare) | chosen
+    proposal = Proposal(program, state.views, state.aggregates, revised, staged={})
     made = carry_out(before, proposal, engine.context(state.aggregates)).state
     return replace(made, database=made.database.replace({}, version=record["version"]))

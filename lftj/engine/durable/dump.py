@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from lftj.errors import DurableError, FrameError
 from lftj.heads.importable import aggregates_at, paths_of
 from lftj.heads.user import UserAggregate
-from lftj.program.declaration import declaration_of, definition_of
+from lftj.program.declaration import type_clauses
 from lftj.program.description import (
     function_data,
     function_signature_of,
@@ -25,8 +25,7 @@ from lftj.program.description import (
 from lftj.program.named_program import program_data
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
-from lftj.program.schema import Catalog, FunctionSignature
-from lftj.syntax import tree
+from lftj.program.schema import FunctionSignature
 
 if TYPE_CHECKING:
     from lftj.engine.live.engine import Engine
@@ -84,7 +83,7 @@ def contents_of(state: State) -> Contents:
     """All of a state but rows."""
     program = state.program
     catalog = program.catalog
-    clauses = [*_types(catalog), *(source.rule for source in program.sources.values())]
+    clauses = [*type_clauses(catalog), *(source.rule for source in program.sources.values())]
     return Contents(
         [(schema, schema.name in state.views) for schema in catalog.relations.values()],
         state.aggregates,
@@ -109,15 +108,6 @@ def _programs(program: Program) -> dict[str, Any]:
         name: program_data(each.renumbered(places.__getitem__), catalog.relations)
         for name, each in catalog.programs.items()
     }
-
-
-def _types(catalog: Catalog) -> Iterator[tree.Clause]:
-    """The types of a program, and its declarations where columns are of these."""
-    for name in catalog.aliases:
-        yield definition_of(catalog, name)
-    for name, kinds in catalog.kinds.items():
-        if not catalog.aliases.keys().isdisjoint(kinds):
-            yield declaration_of(catalog, name)
 
 
 def _dump_rows(rows: Result, file: Path) -> int | DurableError:

@@ -163,7 +163,7 @@ def _sweep_rows(rows: Path, named: Container[str]) -> None:
     """Remove what parts left that is of no use any more."""
     if rows.exists():
         for each in rows.iterdir():
-            if each.name not in named:
+            if each.name not in named and each.suffix in (".arrow", ".parts", LEFT):
                 each.unlink(missing_ok=True)
         with suppress(OSError):  # it is not empty
             rows.rmdir()

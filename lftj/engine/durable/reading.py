@@ -354,6 +354,18 @@ class DurableReading:
         """For the length of a block, no checkpoint is written."""
         return self._storing
 
+    @property
+    def engine(self) -> Engine:
+        """The engine of main."""
+        return self._engine
+
+    def handed_over(self) -> FolderLock:
+        """The lock of the path, for who goes on there; nothing is written here any more."""
+        assert self._lock is not None
+        lock, self._lock = self._lock, None
+        self.abandon()
+        return lock
+
     def abandon(self) -> None:
         """Let go of files and locks, and write nothing."""
         log, self._log = self._log, None
