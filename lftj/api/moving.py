@@ -92,7 +92,7 @@ def go_on_over_parts(path: Path, begin: Callable[[_After | None], Parts]) -> Wor
         left = _left_by(durable)
         with reported_by_the_system(path):
             forget_parts(path)  # of a move that was broken off
-        parts = begin((left.version, durable.handed_over()))
+        parts = begin((left.version, durable.passed_on()))
     except BaseException:
         durable.abandon()
         raise

@@ -46,7 +46,7 @@ class PathLock(ProcessLock):
         """
         self._path = path
         if held is not None:
-            super().__init__(held.handed_over())
+            super().__init__(held.passed_on())
             return
         with reported_by_the_system(path):
             path.mkdir(parents=True, exist_ok=True)

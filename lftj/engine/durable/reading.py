@@ -359,7 +359,7 @@ class DurableReading:
         """The engine of main."""
         return self._engine
 
-    def handed_over(self) -> FolderLock:
+    def passed_on(self) -> FolderLock:
         """The lock of the path, for who goes on there; nothing is written here any more."""
         assert self._lock is not None
         lock, self._lock = self._lock, None

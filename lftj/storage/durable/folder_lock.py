@@ -44,7 +44,7 @@ class ProcessLock:
         """True in the process that took it."""
         return self._process == os.getpid()
 
-    def handed_over(self) -> int:
+    def passed_on(self) -> int:
         """The locked file, for another lock to go on with: this one holds nothing any more."""
         assert self._file is not None
         file, self._file = self._file, None
