@@ -21,7 +21,7 @@ from lftj.errors import DeclarationError, DurableError, MissingDependencyError, 
 from lftj.partition import executor as threads
 from lftj.partition.java import JavaMissingError
 from lftj.scantree.arena import WIDE
-from lftj.storage.durable.folder_lock import LOG, ProcessLock
+from lftj.storage.durable.folder_lock import LOG
 from lftj.tuning import DEFAULT, Tuning
 from lftj.tuning.tuning import is_amount
 
@@ -241,26 +241,28 @@ def _moved_back(place: Path, *, move: bool) -> None:
     """Have a path be one of one process, where it is over parts and `move` says so, or where a move
     was broken off. Raises DurableError (E351) where there is nothing to move.
     """
-    log, parts = (place / LOG).exists(), _has_manifests(place)
-    if move and not (log or parts):
-        hint = "see that the path is right; leave out move=True to begin a workspace there"
-        raise DurableError(f"there is no workspace at {place}", code="E351", hint=hint)
-    if parts and (log or move):
+    if move:
+        _require_there(place)
+    if _has_manifests(place) and (move or (place / LOG).exists()):
         from lftj.api.moving import go_on_in_one_process  # as above
 
         go_on_in_one_process(place)
 
 
-def _move_to(
-    executor: Executor,
-    place: Path | Address,
-    begin: Callable[[tuple[int, ProcessLock] | None], Parts],
-) -> Workspace:
+def _require_there(place: Path) -> None:
+    """Raise DurableError (E351) where there is nothing to move."""
+    if not ((place / LOG).exists() or _has_manifests(place)):
+        hint = "see that the path is right; leave out move=True to begin a workspace there"
+        raise DurableError(f"there is no workspace at {place}", code="E351", hint=hint)
+
+
+def _move_to(executor: Executor, place: Path | Address, begin: Callable[..., Parts]) -> Workspace:
     """The workspace at a place over parts there. Raises DistributedError (E400) where the executor
-    has another path.
+    has another path, DurableError (E351) where there is nothing to move.
     """
     if not isinstance(place, Path) or place.resolve() != Path(executor.path).resolve():
         raise refused("move", Kind.PARTS)
+    _require_there(place)
     from lftj.api.moving import go_on_over_parts  # as above
 
     return go_on_over_parts(place, begin)

@@ -18,7 +18,6 @@ from uuid import uuid4
 
 from lftj.api.beginning import begin_with
 from lftj.api.workspace import Workspace
-from lftj.distributed.files.epochs import epochs
 from lftj.distributed.files.manifest import reported_by_the_system
 from lftj.distributed.moving import entries_of_pages, forget_parts, left_by_parts, noted
 from lftj.engine.calls.refusals import Kind, refused
@@ -77,13 +76,10 @@ def go_on_over_parts(path: Path, begin: Callable[[_After | None], Parts]) -> Wor
     the views takes.
 
     The past stays behind. Raises DistributedError (E400) where there are branches, DurableError
-    where others have the path open (E350) or nothing is there (E351), ConsumerError (E372) where a
-    consumer has not acknowledged all, and as a commit over parts does; then one process goes on.
+    where others have the path open (E350), ConsumerError (E372) where a consumer has not
+    acknowledged all, and as a commit over parts does; then one process goes on.
     """
     if not (path / LOG).exists():
-        if next(epochs(path), None) is None:
-            hint = "see that the path is right; leave out move=True to begin a workspace there"
-            raise DurableError(f"there is no workspace at {path}", code="E351", hint=hint)
         parts = begin(None)
         _remove_beside(path)  # where a process died once the log was gone
         return Workspace(parts)

@@ -91,7 +91,7 @@ def compacted(
         name: (schema, cuts, manifest.log[name])
         for name, schema, cuts in _kept(plan)
         if len(entries := manifest.log.get(name, ())) > most
-        or not (recent or all(not entry.pieces[0].is_left for entry in entries))
+        or (not recent and any(entry.pieces[0].is_left for entry in entries))
     }
     if not relations:
         return manifest

@@ -68,15 +68,19 @@ def all_rows(
     """The rows that files come to, one after the other, of each file so many record batches as it
     has sums. Raises OSError, or ValueError where something is not what was written.
     """
-    change = Delta.empty(schema.arity)
+    found: list[tuple[Columns, np.ndarray]] = []
     for name, sums in files:
         try:
             table = read_rows(folder / name, range(len(sums)), sums, schema)
         except pa.ArrowException as reason:
             raise ValueError(f"{name}: {reason}") from None
-        columns, signs = coded_rows(table, schema, dictionary)
-        change = change.then(change_in_order(columns, signs, np.array([len(signs)]), schema.arity))
-    return change.inserts
+        found.append(coded_rows(table, schema, dictionary))
+    if not found:
+        return Delta.empty(schema.arity).inserts
+    columns = [np.concatenate(each) for each in zip(*(rows for rows, _ in found), strict=True)]
+    signs = np.concatenate([signs for _, signs in found])
+    ends = np.cumsum([len(signs) for _, signs in found])
+    return change_in_order(columns, signs, ends, schema.arity).inserts
 
 
 def change_in_order(columns: Columns, signs: np.ndarray, ends: np.ndarray, arity: int) -> Delta:
