@@ -21,6 +21,7 @@ from lftj.maintenance.semi_naive.fixpoint import Fixpoint
 from lftj.maintenance.semi_naive.packed_rows import Iteration, PackedRows, noted
 from lftj.maintenance.semi_naive.prepared_rules import PreparedRules
 from lftj.maintenance.semi_naive.row_set import RowSet
+from lftj.maintenance.semi_naive.variant_plans import account
 from lftj.program.normal_form import NormalRule, RelationSchema
 from lftj.storage.database import base_name
 from lftj.storage.delta import stored_width
@@ -118,11 +119,13 @@ class _Rows(Fixpoint[RowSet | ChosenRows[RowSet]]):
             found.add(rows, np.arange(len(rows)))
         for seed in prepared.seeds:
             if seed.rule.relation == name:
-                for piece in prepared.seed(seed, self.lower, self.context).pieces(
-                    self.lower, self.context
-                ):
-                    self.context.budget.found += piece.shape[1]
+                plan = prepared.seed(seed, self.lower, self.context)
+                before, rows = self.context.budget.work, 0
+                for piece in plan.pieces(self.lower, self.context):
+                    rows += piece.shape[1]
                     found.add(*self.candidates(piece, seed))
+                account(seed, 0, self.context.budget.work - before, rows)
+                self.context.budget.found += rows
 
     def found(self, name: str) -> Columns:
         """All rows of a relation, sorted."""

@@ -14,6 +14,7 @@ from lftj.join.plan.cardinality import stale
 from lftj.join.run.evaluate import Relations, plan_rule
 from lftj.join.run.prepared import PreparedPlan
 from lftj.maintenance.rules.full_evaluation import head_picks
+from lftj.maintenance.semi_naive.variant_plans import price_of_orders
 from lftj.maintenance.semi_naive.variants import Variant, recursive_atoms, variants
 from lftj.program.normal_form import NormalRule, RelationSchema
 
@@ -60,10 +61,14 @@ class PreparedRules:
             variant.begin()
 
     def seed(self, variant: Variant, below: Relations, context: Context) -> PreparedPlan:
-        """The plan of a seed over relations below."""
-        if variant.plan is None:
+        """The plan of a seed over relations below. Its first plan makes no key order that costs more
+        than one run without it; a later one does, once runs have lost as much.
+        """
+        due = variant.rent.due(price_of_orders(variant, below))
+        if variant.plan is None or due:
             variant.plan = plan_rule(
-                variant.rule, below, context, needed=variant.needed, count=False
+                variant.rule, below, context, needed=variant.needed, count=False, lasting=due
             )
+            variant.rent = variant.rent.paid() if due else variant.rent
             variant.idle_plans = [PreparedPlan(variant.plan, below, context)]
         return variant.idle_plans[0]

@@ -63,9 +63,7 @@ class VariantPlans:
     ) -> None:
         read = (atom.relation for atom in (*variant.rule.atoms, *variant.rule.negated))
         seen = {name: readable[name] for name in read}
-        orders = _ORDER_COST * sum(readable[name].count for name in variant.others)
-        price = max(_PLAN_STEPS, orders)
-        if variant.rent.due(price):
+        if variant.rent.due(price_of_orders(variant, readable)):
             seen |= {name: AnyOrder(readable[name]) for name in variant.others}
             other, variant.rent = True, variant.rent.paid()
         if variant.plan is None or other:
@@ -81,6 +79,13 @@ class VariantPlans:
             )
             variant.planned_for = size
             self._kept(variant)
+
+
+def price_of_orders(variant: Variant, readable: Relations) -> float:
+    """The price, in kernel steps, of a plan for which key orders are made of all that a variant
+    reads beside the delta.
+    """
+    return max(_PLAN_STEPS, _ORDER_COST * sum(readable[name].count for name in variant.others))
 
 
 def account(variant: Variant, size: int, steps: int, found: int) -> None:
