@@ -230,6 +230,7 @@ def read(
                 hint="pass a path, or leave facts= out",
             )
         return read_facts(source, columns, facts or {}, dictionary, nulls)
+    filled = dict(defaults)
     carrier = (
         carry_file(source, null)
         if is_path
@@ -246,19 +247,25 @@ def read(
                 "path of a file"
             )
             raise FrameError(f"{type(source).__name__} holds no rows", code="E231", hint=hint)
-        carrier = carry_rows(source, columns, dict(defaults), mapping)
+        carrier = carry_rows(source, columns, filled, mapping)
         if not carrier.rows:  # as many a change has none to insert, or none to delete
             return Frame([np.empty(0, np.int64) for _ in columns], 0)
     if place is not None and isinstance(carrier, (ArrowCarrier, RowsCarrier)):
         carrier = replace(carrier, place=place)
     late = late_from is not None and carrier.rows >= late_from > 0
-    positions = match_columns(carrier, columns, mapping, dict(defaults))
+    positions = match_columns(carrier, columns, mapping, filled)
     targets = [
         Target(name, type, dictionary, carrier.place, likely)
         for (name, type), likely in zip(columns, expected or repeat(None), strict=False)
     ]
     try:
-        return _read_carrier(carrier, targets, positions, dict(defaults), nulls, late)
+        if late:
+            return _read_late(carrier, targets, positions, filled, nulls)
+        coded = [
+            _coded(carrier, target, position, filled)
+            for position, target in zip(positions, targets, strict=True)
+        ]
+        return without_nulls(coded, columns, carrier.rows, nulls, carrier.place)
     except WrongValueError as error:
         found = with_others(error, carrier, targets, positions, nulls == "error")
         if (mixed := not_a_policy(null)) is not None:
@@ -289,31 +296,37 @@ def read_options(
     return {"nulls": nulls, "mapping": columns, "facts": facts, "null": null}
 
 
-def _read_carrier(
+def _coded(
+    carrier: Carrier, target: Target, position: int | None, defaults: Defaults
+) -> CodedColumn:
+    """Codes and checks a column of one carrier, which is at this position; None: has the default
+    in all rows.
+    """
+    if position is None:
+        code = encode_scalar(target.type, defaults.get(target.name), target.dictionary)
+        return CodedColumn(np.full(carrier.rows, code, np.int64))
+    column = carrier.code(position, target)
+    return with_null_codes(column, carrier.place, target.name, target.type)
+
+
+def _read_late(
     carrier: Carrier,
     targets: Sequence[Target],
     positions: Sequence[int | None],
     defaults: Defaults,
     nulls: NullPolicy,
-    late: bool,
 ) -> Frame:
-    """Codes and checks the columns of one carrier, which are at these positions; None: has the
-    default in all rows.
-    """
-    waiting: list[Late | None] = [None] * len(targets)
+    """The columns of one carrier, given late where every row has a value in each."""
     all_refused = {"carrier": carrier, "targets": targets, "positions": positions}
     refused = partial(with_others, **all_refused, nulls=nulls == "error")
+    waiting: list[Late | None] = [None] * len(targets)
     coded: list[CodedColumn] = []
     for number, (position, target) in enumerate(zip(positions, targets, strict=True)):
-        if position is None:
-            code = encode_scalar(target.type, defaults.get(target.name), target.dictionary)
-            coded.append(CodedColumn(np.full(carrier.rows, code, np.int64)))
-            continue
-        if late and isinstance(carrier, ArrowCarrier):
+        if position is not None and isinstance(carrier, ArrowCarrier):
             waiting[number] = carrier.late(position, target, refused)
-        column = _WAITING if waiting[number] is not None else carrier.code(position, target)
-        coded.append(with_null_codes(column, carrier.place, target.name, target.type))
-    if late and coded and all(column.absent() is None for column in coded):
+        waits = waiting[number] is not None
+        coded.append(_WAITING if waits else _coded(carrier, target, position, defaults))
+    if coded and all(column.absent() is None for column in coded):
         found = [
             each if each is not None else HeldCodes(column.codes)
             for each, column in zip(waiting, coded, strict=True)

@@ -152,8 +152,9 @@ class RelationVersion(Making):
         """Mark those of these rows (sorted) that are here. O(m log n); O(m + log n) where all of
         them come after the last one here.
         """
-        if not len(columns[0]) or self.identity.ends_before([int(column[0]) for column in columns]):
-            return np.zeros(len(columns[0]), np.bool_)
+        rows = len(columns[0])
+        if not rows or (rows > 1 and self.identity.ends_before([int(each[0]) for each in columns])):
+            return np.zeros(rows, np.bool_)
         return self.identity.contains(columns)
 
     def tree(self, order: Order) -> Tree:

@@ -112,7 +112,8 @@ def carry_out(before: State, proposal: Proposal, context: Context) -> Outcome:
     if proposal.program.catalog.functions:
         called = begin_calls(State(proposal.program, draft.finished()), context)
     proposal = _suited(draft, proposal, context)
-    changed, states = frozenset[str](), before.view_states
+    changed: frozenset[str] = frozenset()
+    states = before.view_states
     was = None if altered else before.program.stratified.order
     if before.program.catalog.functions:
         before = _with_other_functions(before, proposal.program)
@@ -346,7 +347,9 @@ def _change_base_rows(
     """Apply the net changes; returns them by the relation's own name. `was`: the catalog before
     relations were altered.
     """
-    net, altered, now = {}, frozenset[str](), proposal.program.catalog
+    net: dict[str, Delta] = {}
+    altered: frozenset[str] = frozenset()
+    now = proposal.program.catalog
     if now is not was:
         altered = rekeyed(since(was.alterations, now.alterations) or ())
     for name, staging in proposal.staged.items():

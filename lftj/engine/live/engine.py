@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from copy import copy
-from dataclasses import replace
 from typing import Self
 
 from lftj import frames
@@ -196,8 +195,7 @@ class Engine:
         """
         limits = self.limits.current
         return Context(
-            replace(
-                self.resources,
+            self.resources.with_(
                 user_aggregates=aggregates,
                 threads=self.threads,
                 progress=teller(self.progress),
@@ -256,7 +254,8 @@ class Engine:
 
     def entry(self, outcome: Outcome, message: str | None, seconds: float) -> Entry:
         """The record of a commit of this moment."""
-        won, lost = dict[str, int](), dict[str, int]()
+        won: dict[str, int] = {}
+        lost: dict[str, int] = {}
         for name, delta in outcome.changes.items():
             if rows := len(delta.inserts[0]):
                 won[name] = rows
@@ -272,7 +271,8 @@ class Engine:
         """The change sets of an outcome for those who subscribed, those of schemas first."""
         state, changes = outcome.state, outcome.changes
         catalog = state.program.catalog
-        names, entries = dict[str, str](), list[News]()
+        names: dict[str, str] = {}
+        entries: list[News] = []
         if outcome.was is not None and outcome.was is not catalog:
             texts = self.dictionary.texts()
             for name in self.subscriptions.relations():

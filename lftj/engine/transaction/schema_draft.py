@@ -62,7 +62,7 @@ class SchemaDraft(ProgramDraft):
         """Consumers that acknowledge with this commit."""
         self._engine = engine
         self._changed_rules: set[str] = set()
-        self._dropped = frozenset[str]()
+        self._dropped: frozenset[str] = frozenset()
         self._staged: dict[str, Staging] = {}
         self._compile_seconds = 0.0
 

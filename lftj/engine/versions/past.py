@@ -185,8 +185,11 @@ class Past:
             while self.waiting:
                 state, entry, cost = self.waiting[0]
                 version = state.version
-                cost += self._held.get(version, (None, 0))[1] if entry is None else 0
-                self._bytes += cost - self._held.get(version, (None, 0))[1]
+                held = self._held.get(version)
+                if held is not None:
+                    self._bytes -= held[1]
+                    cost += held[1] if entry is None else 0
+                self._bytes += cost
                 self._held[version] = _without_states(state), cost
                 if entry is not None:
                     self._entries[version] = entry
