@@ -267,7 +267,7 @@ class RelationVersion(Making):
         changed, count = len(delta), self.count
         if not changed and not known:
             return self
-        fewer, dense = len(delta.erases[0]), _DENSE * changed > count > _PAIRS
+        fewer, dense = delta.erased, _DENSE * changed > count > _PAIRS
         anew = changed > count or (dense and (not fewer or _DENSE * fewer > 2 * count))
         whole = rows if anew or _AT_HAND * changed > count else None
         trees: dict[Order, Tree] = {}

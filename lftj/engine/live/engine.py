@@ -257,9 +257,9 @@ class Engine:
         won: dict[str, int] = {}
         lost: dict[str, int] = {}
         for name, delta in outcome.changes.items():
-            if rows := len(delta.inserts[0]):
+            if rows := delta.inserted:  # a load does not read its columns for that
                 won[name] = rows
-            if rows := len(delta.erases[0]):
+            if rows := delta.erased:
                 lost[name] = rows
         version = outcome.state.database.version
         before, after = self.tip.program, outcome.state.program

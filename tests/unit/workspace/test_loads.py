@@ -10,6 +10,7 @@ import pytest
 
 import lftj
 from lftj.errors import LftjError, NullValueError
+from lftj.storage.delta import Load
 
 COLUMNS = {"n": int, "f": float, "t": str, "d": int}
 AT_ONCE, COPIED = 1, 10**9
@@ -153,3 +154,17 @@ def test_a_load_is_kept_on_disk(tmp_path):
             expected = sorted(ws["given"])
         with lftj.connect(path) as ws:
             assert sorted(ws["given"]) == expected
+
+
+def test_the_commit_of_a_load_copies_no_column(monkeypatch):
+    """The rows are in the tree; a second copy of all would be what the load takes most memory
+    for.
+    """
+
+    def read(self):
+        raise AssertionError("the columns of a load were read")
+
+    monkeypatch.setattr(Load, "inserts", property(read))
+    ws = workspace(AT_ONCE)
+    ws.load("given", table())
+    assert len(ws["given"]) == len({tuple(row.values()) for row in table().to_pylist()})
