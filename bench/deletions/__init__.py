@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bench.deletions.ways import ANEW, OURS, Way, pages, ways
+from bench.deletions.ways import OURS, Way, pages, ways
 from bench.deletions.workloads import Workload, workloads
 from bench.figure import Report, require_equal
 from bench.recursion.changes import Change, Following, verify
@@ -25,12 +25,9 @@ HOPELESS = 8.0  # times the least time, and a second, after which a way is left 
 
 @dataclass
 class Taken:
-    """One commit: our seconds, those of evaluation anew and of the best other way, and the rows
-    that changed.
-    """
+    """One commit: our seconds, those of the best other way, and the rows that changed."""
 
     ours: float
-    anew: float
     best: float
     changed: int
     deletes: bool
@@ -43,22 +40,26 @@ class Taken:
 
 @dataclass
 class Measured:
-    """All commits of a workload. `per_row`: seconds of the first evaluation for each row."""
+    """All commits of a workload. `evaluated`: seconds of the first evaluation, of `rows` rows."""
 
-    per_row: float
+    evaluated: float
+    rows: int
     commits: list[Taken] = field(default_factory=list)
 
     @property
     def empty(self) -> list[float]:
-        """Deletions that change no row, over evaluation anew."""
-        return [each.ours / each.anew for each in self.commits if each.deletes and not each.changed]
+        """Deletions that change no row, over the first evaluation: where a change meets no row, the
+        way that starts over evaluates nothing either.
+        """
+        some = [each for each in self.commits if each.deletes and not each.changed]
+        return [each.ours / self.evaluated for each in some]
 
     @property
     def by_row(self) -> float:
         """Seconds for each row that deletions changed, over those of the first evaluation."""
         some = [each for each in self.commits if each.deletes and each.changed]
         rows = sum(each.changed for each in some)
-        return sum(each.ours for each in some) / max(1, rows) / self.per_row
+        return sum(each.ours for each in some) / max(1, rows) / (self.evaluated / self.rows)
 
 
 def _changes(workload: Workload, size: str, evaluated: float) -> Iterator[Change]:
@@ -86,14 +87,12 @@ def compare(report: Report, workload: Workload) -> Measured:
     left = ways(workload)
     ours = left[0]
     rows = sum(_views(ours.following).values())
-    measured = Measured(ours.following.evaluated / rows)
+    measured = Measured(ours.following.evaluated, rows)
     for change in _changes(workload, report.size, ours.following.evaluated):
         taken = {way.name: way.commit(change) for way in left}
         best = min((name for name in taken if name != OURS), key=lambda name: taken[name])
         changed = _changed(ours)
-        measured.commits.append(
-            Taken(taken[OURS], taken[ANEW], taken[best], changed, len(change.deleted) > 0)
-        )
+        measured.commits.append(Taken(taken[OURS], taken[best], changed, len(change.deleted) > 0))
         report.note(
             workload=workload.name,
             out=len(change.deleted),

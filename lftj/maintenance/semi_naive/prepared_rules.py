@@ -61,8 +61,8 @@ class PreparedRules:
             variant.begin()
 
     def seed(self, variant: Variant, below: Relations, context: Context) -> PreparedPlan:
-        """The plan of a seed over relations below. Its first plan makes no key order that costs more
-        than one run without it; a later one does, once runs have lost as much.
+        """The plan of a seed over relations below. The first plan makes no key order that costs
+        more than one run without it; a later one does, once runs have lost as much.
         """
         due = variant.rent.due(price_of_orders(variant, below))
         if variant.plan is None or due:
