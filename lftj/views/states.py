@@ -45,7 +45,7 @@ class ViewStates(Mapping[str, NodeState]):
         """
         self._families = families
         self.graph = graph
-        self._states: dict[str, NodeState] = {} if states is None else states
+        self._states: Mapping[str, NodeState] = {} if states is None else states
         self.traced = sum(map(_traced, self._states.values())) if traced is None else traced
         """Bytes of all sensitivity indices."""
 

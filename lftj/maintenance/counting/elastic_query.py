@@ -34,6 +34,7 @@ from lftj.storage.transient_relation import TransientRelation
 from lftj.types import INT, encode_constant
 
 _ROOM = 1 << 12  # rows of output before they are taken
+_PART = 1 << 20  # proofs that are found together where not all are needed at once
 _QUERY_STALE = 3
 """Doublings or halvings of what a query of an update reads after which it is planned anew."""
 _QUERY_STALE_BITS = 6
@@ -91,13 +92,35 @@ class ElasticQuery:
         """
         return 1 if self.bound is None else -1
 
-    def run(self, readings: Mapping[str, RelationVersion], context: Context) -> Proofs:
-        """All proofs over these relations; those with a moved row as it was count as lost."""
-        found = self._found(readings, context)
+    def run(
+        self,
+        readings: Mapping[str, RelationVersion],
+        context: Context,
+        found: np.ndarray | None = None,
+    ) -> Proofs:
+        """All proofs over these relations; those with a moved row as it was count as lost. `found`:
+        the outputs of its plan, where these are at hand.
+        """
+        if found is None:
+            found = self._found(readings, context)
         iterations = np.empty(found.shape[1], np.int64)
         tell_iterations(found, self.values, iterations)
         rows = [found[pick] for pick in self.picks] or [np.zeros(len(iterations), np.int64)]
         return Proofs(rows, iterations, found[-1])
+
+    def run_in_parts(
+        self, readings: Mapping[str, RelationVersion], context: Context
+    ) -> Iterator[Proofs]:
+        """The same, some million proofs at a time, where nobody needs all of them at once."""
+        pieces, count = list[np.ndarray](), 0
+        for piece in self.prepared(readings, context).pieces(readings, context):
+            pieces.append(piece.copy())
+            count += piece.shape[1]
+            if count >= _PART:
+                yield self.run(readings, context, np.concatenate(pieces, axis=1))
+                pieces, count = [], 0
+        if pieces:
+            yield self.run(readings, context, np.concatenate(pieces, axis=1))
 
     def _found(self, readings: Mapping[str, RelationVersion], context: Context) -> np.ndarray:
         """The outputs of its plan over these relations."""

@@ -32,7 +32,7 @@ def recounted(
 ) -> Recounted:
     """The rows of a stratum with their derivation counts, which are to be equal: the support of a
     row is the number of its derivations from rows of lower ranks, at least one. What is not counted
-    is right where it claims no more. O(derivations).
+    is right where it claims no more. O(derivations) time; some million are in memory at a time.
     """
     versions = Versions(relations, relations, {}, context.resources.arena)
     readings = Readings(versions)
@@ -44,14 +44,16 @@ def recounted(
         rows[name], base = relation.rows(), base_name(name)
         given = relations[base].contains(rows[name]) if base in relations else None
         supports[name] = np.zeros(relation.count, np.int64) if given is None else given.astype(int)
+    ranks = {
+        name: iterations_of(relation.columns()[-1]) for name, relation in state.relations.items()
+    }
     for queries in state.rules:
         name = queries.rule.relation
-        heads, iterations, counts = queries.added.run(readings, context)
-        order = sort_order(heads)
-        places, there = locate([column.take(order) for column in heads], rows[name])
-        ranks = iterations_of(state.relations[name].columns()[-1]).take(places)
-        lower = there & (iterations.take(order) <= ranks)
-        np.add.at(supports[name], places[lower], counts.take(order)[lower])
+        for heads, iterations, counts in queries.added.run_in_parts(readings, context):
+            order = sort_order(heads)
+            places, there = locate([column.take(order) for column in heads], rows[name])
+            lower = there & (iterations.take(order) <= ranks[name].take(places))
+            np.add.at(supports[name], places[lower], counts.take(order)[lower])
     return {
         name: (rows[name], words := relation.columns()[-1], _right(words, supports[name]))
         for name, relation in state.relations.items()
