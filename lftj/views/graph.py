@@ -9,7 +9,7 @@ they are the same in every process.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import field
 from functools import partial
 from operator import itemgetter
@@ -41,7 +41,9 @@ HeadReader = Callable[[NormalRule], Extremes | Bounded | None]
 @frozen
 class Graph:
     """Nodes by key: `unions` by relation; `groups`; `joins` with the number of arms that read
-    each; the keys of the groups over each body; and joins that differ in constants alone.
+    each; the keys of the groups over each body; joins that differ in constants alone; and to a
+    group the one over the same body that groups most finely of those that know all that it needs:
+    the change of the finer group's assignments has that of its own.
     """
 
     unions: Mapping[str, Union] = field(default_factory=dict)
@@ -49,7 +51,7 @@ class Graph:
     joins: Mapping[str, tuple[Join, int]] = field(default_factory=dict)
     bodies: Mapping[str, frozenset[str]] = field(default_factory=dict)
     families: Families = field(default_factory=Families)
-    _finer: dict[str, str] = field(default_factory=dict)
+    finer: Mapping[str, str] = field(default_factory=dict)
 
     def with_strata(
         self,
@@ -77,20 +79,9 @@ class Graph:
 
     def with_groups(self, groups: Mapping[str, Group]) -> Graph:
         """The graph with other groups of the same keys and bodies."""
-        return Graph(self.unions, {**self.groups, **groups}, self.joins, self.bodies, self.families)
-
-    def finer(self, group: Group) -> Group | None:
-        """The group over the same body that groups most finely of those that know all that this one
-        needs: the change of its assignments has that of this one's.
-        """
-        if group.key not in self._finer:
-            needed, found = {*group.texts}, (0, "")
-            for key in self.bodies[group.body] - {group.key}:
-                texts = {*self.groups[key].texts}
-                if needed <= texts:
-                    found = max(found, (len(texts), key))
-            self._finer[group.key] = found[1]
-        return self.groups.get(self._finer[group.key])
+        after = {**self.groups, **groups}
+        finer = _finer(self, groups.keys(), after, self.bodies)
+        return Graph(self.unions, after, self.joins, self.bodies, self.families, finer)
 
     def held(self, order: Stratification) -> Held[Family] | None:
         """Strata to which changes of relations matter only where families tell so. O(nodes of
@@ -200,7 +191,8 @@ class GraphChange:
                 bodies[group.body] = bodies.get(group.body, frozenset()) | {key}
                 self._more += _readers_of(group)
         families = self._graph.families.changed(self._less, self._more)
-        return Graph(self._unions, groups, self._joins, bodies, families)
+        finer = _finer(self._graph, self._members.keys(), groups, bodies)
+        return Graph(self._unions, groups, self._joins, bodies, families, finer)
 
     def _of(self, key: str) -> list[Member]:
         """The members of a group so far."""
@@ -241,6 +233,28 @@ class GraphChange:
             return Group(members, key, self._apart(members[0].rule.relation))
         same = list(map(id, before.members)) == list(map(id, members))
         return before if same else Group(members, key, before.apart, before)
+
+
+def _finer(
+    before: Graph,
+    changed: Collection[str],
+    groups: Mapping[str, Group],
+    bodies: Mapping[str, frozenset[str]],
+) -> dict[str, str]:
+    """To each group its finer one, where there is one, after these groups changed."""
+    finer = {key: other for key, other in before.finer.items() if key in groups}
+    of = [each[key].body for each in (before.groups, groups) for key in changed if key in each]
+    for body in {*of} & bodies.keys():
+        keys = bodies[body]
+        texts = {key: frozenset(groups[key].texts) for key in keys}
+        for key in keys:
+            known = finer.pop(key, "")
+            moved = key in changed or known in changed
+            among = (keys if moved else keys.intersection(changed) | {known}) - {key, ""}
+            found = [(len(texts[each]), each) for each in among if texts[key] <= texts[each]]
+            if found:
+                finer[key] = max(found)[1]
+    return finer
 
 
 def _readers(union: Union | None) -> Iterator[Reader]:

@@ -100,9 +100,10 @@ class GroupRun(Run):
             return known
         if state.join.trace is not None or FINER_HEADS in self.context.tuning.without:
             return None
-        finer = self.graph.finer(group)
-        if finer is None:
+        key = self.graph.finer.get(group.key)
+        if key is None:
             return None
+        finer = self.graph.groups[key]
         before = self.group_state(finer)
         if finer.key not in self.groups and finer.key not in self._dear:
             if before is None:

@@ -42,6 +42,11 @@ def check(workspace: Any) -> None:
         assert {id(each.rule) for each in group.members} == {
             id(each.rule) for each in anew.groups[key].members
         }
+        others = [graph.groups[each] for each in graph.bodies[group.body] - {key}]
+        finer = [each for each in others if {*group.texts} <= {*each.texts}]
+        finest = max(finer, key=lambda each: (len({*each.texts}), each.key), default=None)
+        assert graph.finer.get(key) == (finest and finest.key)
+    assert graph.finer.keys() <= graph.groups.keys()
     nodes = {*graph.unions, *graph.groups, *graph.joins}
     assert {key for key in states if not key.startswith("#stratum")} == nodes
     assert states.traced == sum(
@@ -77,6 +82,24 @@ def test_what_is_noted_follows_every_change(
             handles[step] = workspace.add_rule(TEXTS[step])
         check(workspace)
     assert workspace.verify() == []
+
+
+@given(st.lists(st.sets(st.sampled_from("xyvw")), min_size=2, max_size=9))
+@settings(max_examples=20)
+def test_each_group_knows_the_finest_over_its_body(steps: list[set[str]]) -> None:
+    workspace = lftj.connect()
+    workspace.add_rules(declared([]))
+    handles: dict[str, Any] = {}
+    for step in steps:
+        by = ", ".join(sorted(step))
+        name = f"by{''.join(sorted(step))}"
+        if name in handles:
+            workspace.remove_rule(handles.pop(name))
+        else:
+            head = f"{name}({by}{', ' * bool(by)}sum(v))"
+            workspace.relation(name, dict.fromkeys([*sorted(step), "n"], int))
+            handles[name] = workspace.add_rule(f"{head} :- e(x, y, v, _), f(y, w).")
+        check(workspace)
 
 
 @pytest.mark.parametrize(
