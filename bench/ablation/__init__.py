@@ -7,6 +7,9 @@ and runs all gates; a set that has no name is written `--only "walks, reachabili
 Kernel steps do not depend on the machine; of the seconds of the processor the least of each side
 counts, with `--sets` the median of the ratios; bytes are those that are kept in the end. A name
 that a benchmark asks for by itself ("needs it") cannot be switched off there.
+
+`python -m bench ablation --rewrites` leaves out each rewrite of rules that a normal form could do
+without, for a rule that it is for.
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.ablation.gates import GATE_OF, GATES, TURNS, Loss, cost_of, loss_of
+from bench.ablation.rewrites import table as of_rewrites
 from bench.ablation.sets import losses, named, tables
 
 __all__ = ["GATES", "GATE_OF", "Loss", "cost_of", "loss_of", "main"]
@@ -53,6 +57,9 @@ def main(words: list[str]) -> int:
     """The exit code, 0."""
     arguments = _arguments(words)
     console = Console(width=None if sys.stdout.isatty() else 140)
+    if arguments.rewrites:
+        console.print(of_rewrites())
+        return 0
     if not arguments.sets:
         names = [name for name in GATE_OF if not arguments.only or name in arguments.only]
         found = (loss_of(name, arguments.size, arguments.turns) for name in names)
@@ -72,6 +79,7 @@ def _arguments(words: list[str]) -> argparse.Namespace:
         "--size", choices=("s", "m", "l"), default="l", help="of the parts of benchmarks"
     )
     parser.add_argument("--sets", action="store_true", help="leave out sets, and run all gates")
+    parser.add_argument("--rewrites", action="store_true", help="leave out each rewrite of rules")
     parser.add_argument(
         "--only", action="append", default=[], metavar="NAME", help="a strategy, an aid, or a set"
     )

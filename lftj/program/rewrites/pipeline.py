@@ -124,12 +124,16 @@ def _keeps_best(head: CheckedHead, body: Collection[CheckedLiteral]) -> bool:
 
 @frozen(slots=True)
 class Pass:
-    """A rewrite, with the reason for it in one sentence, and the paper or textbook it is from."""
+    """A rewrite, with the reason for it in one sentence, the paper or textbook it is from, and what
+    a rule that it is for takes without it (`bench ablation --rewrites`): nothing where the normal
+    form needs the rewrite.
+    """
 
     name: str
     rewrite: Callable[[RuleProgram], RuleProgram]
     reason: str
     source: str
+    without: str = ""
 
 
 LLOYD_TOPOR = "Lloyd and Topor, Making Prolog More Expressive, 1984"
@@ -150,6 +154,7 @@ PASSES = (
         negated_tests,
         "the negation of one comparison is the opposite one, and needs no relation",
         LLOYD_TOPOR,
+        "2 rules in place of 1",
     ),
     Pass(
         "computed arguments",
@@ -162,6 +167,7 @@ PASSES = (
         decided,
         "where one branch holds, whatever the values, the disjunction is an expression",
         "McCarthy, Recursive Functions of Symbolic Expressions, 1960",
+        "2 rules in place of 1",
     ),
     Pass(
         "disjunctions",
@@ -180,12 +186,14 @@ PASSES = (
         negated_computations,
         "what reads no relation is computed, and the opposite of its test may be used in a cycle",
         LLOYD_TOPOR,
+        "4 rules in place of 3",
     ),
     Pass(
         "extreme negations",
         extreme_negations,
         "that nothing is smaller says that a value is the least: one row for each group",
         "Ganguly, Greco and Zaniolo, Minimum and Maximum Predicates in Logic Programming, 1991",
+        "2.6× the steps of an evaluation, 3.0× the steps of small commits",
     ),
     Pass(
         "negations",
@@ -211,12 +219,14 @@ PASSES = (
         computed_keys,
         "only a column can be looked for: a computed value that links two atoms becomes one",
         "Garcia-Molina, Ullman and Widom, Database Systems: The Complete Book, 2009",
+        "140× the steps of an evaluation, 58× the steps of small commits",
     ),
     Pass(
         "max as min",
         max_as_min,
         "a search ends at the first row of a group, so the greatest below a bound comes first",
         "Veldhuizen, Leapfrog Triejoin, 2014",
+        "45× the steps of an evaluation, 120× the steps of small commits",
     ),
     Pass(
         "implied atoms",
@@ -224,30 +234,35 @@ PASSES = (
         "an atom that others of its body imply, or a group that a row asked for, need not be "
         "looked for",
         "Chandra and Merlin, Optimal Implementation of Conjunctive Queries, 1977",
+        "2.4× the steps of an evaluation, 22× the steps of small commits",
     ),
     Pass(
         "distinct counts",
         distinct_counts,
         "a value counts once, so what else the body has only has to exist",
         "Yan and Larson, Eager Aggregation and Lazy Aggregation, 1995",
+        "680× the steps of an evaluation, 4,700× the steps of small commits",
     ),
     Pass(
         "independent parts",
         independent_parts,
         "parts that no variable links would multiply each other: each is decided by itself",
         "Ramakrishnan, Beeri and Krishnamurthy, Optimizing Existential Datalog Queries, 1988",
+        "18× the steps of an evaluation, 73× the steps of small commits",
     ),
     Pass(
         "nearest rows",
         nearest_rows,
         "neither texts nor NULL are in a key order; the row that is next to a bound is",
         "Veldhuizen, Incremental Maintenance for Leapfrog Triejoin, 2013",
+        "12× the steps of an evaluation",
     ),
     Pass(
         "bounded parts",
         bounded_parts,
         "what is counted or added up to a bound is read off a key order, where it is one relation",
         "Veldhuizen, Incremental Maintenance for Leapfrog Triejoin, 2013",
+        "69× the steps of an evaluation, 9.5× the steps of small commits",
     ),
     Pass(
         "rare rows",
@@ -255,6 +270,7 @@ PASSES = (
         "a search meets all rows that a negated atom rejects, so those that are left of many are a "
         "relation",
         "Veldhuizen, Leapfrog Triejoin, 2014",
+        "270× the steps of small commits",
     ),
     Pass(
         "variable elimination",
@@ -263,6 +279,7 @@ PASSES = (
         "its totals",
         "Abo Khamis, Ngo and Rudra, FAQ, 2016; Yan and Larson, Eager Aggregation and Lazy "
         "Aggregation, 1995; Dechter, Bucket Elimination, 1999",
+        "9.0× the steps of an evaluation, 35× the steps of small commits",
     ),
     Pass(
         "conjunctive rules",

@@ -9,7 +9,9 @@ import pytest
 
 from bench.__main__ import main
 from bench.ablation import GATE_OF, cost_of, loss_of
+from bench.ablation.rewrites import CASES, spared
 from bench.ablation.sets import SETS, SetLoss, losses, named
+from lftj.program.rewrites.pipeline import PASSES
 
 
 def test_a_workload_takes_more_kernel_steps_without_what_it_carries() -> None:
@@ -49,3 +51,12 @@ def test_a_gate_that_refuses_to_measure_without_a_set_needs_it() -> None:
     (loss,) = losses({"ranks": SETS["ranks"]}, "s", 1, ["recursion.chain"])
     assert loss.refused
     assert loss.most > 1_000
+
+
+def test_each_rewrite_that_a_normal_form_could_do_without_has_a_case() -> None:
+    assert [each.name for each in PASSES if each.without] == list(CASES)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_rewrite_spares_what_its_list_says(name: str) -> None:
+    assert [spared(name).figure] == [each.without for each in PASSES if each.name == name]
