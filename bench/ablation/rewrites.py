@@ -113,7 +113,9 @@ class Spared(NamedTuple):
                 self.whole, self.without, ("an evaluation", "small commits"), strict=False
             )
         ]
-        shown = [f"{_short(ratio)}× the steps of {unit}" for ratio, unit in ratios if ratio >= WORTH]
+        shown = [
+            f"{_short(ratio)}× the steps of {unit}" for ratio, unit in ratios if ratio >= WORTH
+        ]
         return ", ".join(shown) or f"{self.without.rules} rules in place of {self.whole.rules}"
 
 
