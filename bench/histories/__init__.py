@@ -1,7 +1,7 @@
 """`python -m bench histories [--size s|m|l] [--program NAME] [--kind NAME] [--way NAME]
 [--data PATH] [--json FILE]`: what it costs to keep recursive views true, for each kind of change.
 
-Rows and rules of sixteen programs go and come, from facts of three seeds, in each way: as the
+Rows and rules of seventeen programs go and come, from facts of three seeds, in each way: as the
 engine comes, evaluated anew, and by ranks, counts, searches or affected partitions alone. A figure
 is the processor time of a commit, less a millisecond, over that of an evaluation from nothing, of
 at least 50 ms. There is no figure over all kinds: one would hide what is slow.

@@ -203,6 +203,25 @@ def _doop(random: Random, low: int, high: int) -> Facts:
     }
 
 
+def _modules(random: Random, low: int, high: int) -> Facts:
+    """The same in modules of a hundred variables, as a program of many files has them: objects of a
+    module have a type of their own, whose methods are the module's.
+    """
+    kinds, names = range((high - low) // 100), 4
+    called = random.integers(0, 10, (len(kinds), names)).tolist()
+    facts = _doop(random, low, high)
+    move = list(_near(random, low, high, 8, (high - low) // 2))
+    return facts | {
+        "type": [(v, low + (v - low) // 100) for v, _ in facts["type"]],
+        "method": [
+            (low + kind, name, low + 10 * kind + called[kind][name])
+            for kind in kinds
+            for name in range(names)
+        ],
+        "move": move,
+    }
+
+
 def _definitions(random: Random, low: int, high: int) -> Facts:
     names = [range(low, high)[first::25] for first in range(25)]
     return {
@@ -285,6 +304,7 @@ _DRAWS: dict[str, _Draw] = {
         lambda one, other: (f"{0}-class5", "rdfs:subClassOf", f"{other}-class5"),
     ),
     "doop-like": _Draw(_doop, (100, 2_800, 7_000), "move"),
+    "doop-like, modules": _Draw(_modules, (200, 60_000, 1_000_000), "move"),
     "reaching definitions": _Draw(_definitions, (120, 1_100, 2_600), "edge"),
     "same generation": _Draw(_parents, (120, 2_200, 6_000), "up"),
     "non-linear closure": _Draw(partial(_digraph, 1.5), (80, 4_400, 8_000), "edge"),

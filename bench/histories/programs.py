@@ -154,6 +154,7 @@ RULES: dict[str, str] = {
     "CSPA": program("cspa"),
     "LUBM": program("rhodf"),
     "doop-like": DOOP,
+    "doop-like, modules": DOOP,
     "reaching definitions": REACHING_DEFINITIONS,
     "same generation": SAME_GENERATION,
     "non-linear closure": NON_LINEAR,
