@@ -100,17 +100,20 @@ class Rows(Strategy[Followed]):
         return not (self._some and change.hopeless(kept, max(self._least, worth)))
 
     def forecast(self) -> Cost:
-        """The share of an evaluation that it may take. What only adds rows finds none that an
-        evaluation would not find. What takes rows away may take nearly all and bring them back, so
-        it is only tried out.
+        """The share of an evaluation that it may take. What only adds rows to some has no bound: it
+        finds none that an evaluation would not find, in the same way, and to give it up loses them.
+        An evaluation by walks finds them otherwise, and sooner. What takes rows away may take
+        nearly all and bring them back, so it is only tried out.
         """
         change, context = self.change, self.change.context
         if self._takes and not self._some:
             tried = 0.0 if change.rule_change else context.tuning.rows_tried
             most = change.allowed(self._uncounted, tried, self._least)
             return Cost(allowed=most, worthwhile=most is not None, price=STEP)
-        least = self._some or change.rule_change
-        share = int((context.fraction if least else 1.0) * self._instead)
+        bounded = self._some or change.rule_change
+        if not bounded and change.before and change.walk is None:
+            return Cost(price=STEP)
+        share = int((context.fraction if bounded else 1.0) * self._instead)
         lost = context.budget.lost if self._takes else 0
         return Cost(allowed=max(self._least, share - lost), price=STEP)
 

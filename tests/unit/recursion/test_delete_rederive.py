@@ -206,6 +206,12 @@ def dense(**options: Any) -> Any:
     return loaded(CLOSURE, {"e": edges}, **options)
 
 
+MUTUAL = """
+.decl e(x: number, y: number)  .decl p(x: number, y: number)  .decl q(x: number, y: number)
+p(x, y) :- e(x, y).
+p(x, z) :- q(x, y), e(y, z).
+q(x, z) :- p(x, y), e(y, z).
+"""
 A_LITTLE = lftj.Tuning(rows_steps=1_000_000)
 
 
@@ -231,6 +237,18 @@ def test_what_only_adds_and_what_changes_much_is_no_reason_to_count():
     assert (strategies(closure), states(closure)) == (["update"], [])
     assert steps(closure) < 500
     assert closure.verify() == []
+
+
+def test_rows_that_come_are_followed_to_the_end():
+    tuning = lftj.Tuning(rows_steps=1000, rows_least=1000, rows_begun=1000)
+    mutual = loaded(MUTUAL, {"e": [(0, 1), (1, 2), *BLOCKS[40:]]}, tuning=tuning)
+    evaluated = steps(mutual)
+    change(mutual, {"e": [(x, x + 1) for x in range(2, 100)]}, {})
+    assert strategies(mutual) == ["update"], "some thousand rows come to more than thirty thousand"
+    anew = loaded(MUTUAL, {"e": [(x, x + 1) for x in range(100)] + BLOCKS[40:]}, tuning=tuning)
+    assert evaluated < steps(anew)
+    assert steps(mutual) < steps(anew)
+    assert mutual.verify() == []
 
 
 def test_a_deletion_of_much_is_not_begun():
