@@ -110,10 +110,10 @@ class Rows(Strategy[Followed]):
             tried = 0.0 if change.rule_change else context.tuning.rows_tried
             most = change.allowed(self._uncounted, tried, self._least)
             return Cost(allowed=most, worthwhile=most is not None, price=STEP)
-        bounded = self._some or change.rule_change
-        if not bounded and change.before and change.walk is None:
+        only_rows_come = not (self._some or change.rule_change)
+        if only_rows_come and change.before and change.walk is None:
             return Cost(price=STEP)
-        share = int((context.fraction if bounded else 1.0) * self._instead)
+        share = int((1.0 if only_rows_come else context.fraction) * self._instead)
         lost = context.budget.lost if self._takes else 0
         return Cost(allowed=max(self._least, share - lost), price=STEP)
 
