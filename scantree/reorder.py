@@ -15,6 +15,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from lftj.scantree.buffer_pool import give_back, unfilled
 from lftj.scantree.columns import as_matrix
 from lftj.scantree.packing_kernels import KEY_BITS
 from lftj.scantree.page_kernels import FAN_CAPACITY, LEAF_CAPACITY
@@ -73,11 +74,13 @@ def packed(tree: Tree, like: Tree, order: Sequence[int], dropped: int) -> Tree |
     ]
     if sum(widths) > KEY_BITS:
         return None
-    bits, rows = np.array(widths, np.int64), np.empty(len(tree), np.int64)
+    bits, rows = np.array(widths, np.int64), unfilled(len(tree))
     pack_leaves(memory, tree.root, tree.height, columns, zeros, lows, bits, rows)
     in_order = sum(widths[columns_to_sort(order) :])
     sort_words(rows, sum(widths), in_order, tree.arena.threads)
-    return like.with_packed(rows, lows, bits, zeros)
+    found = like.with_packed(rows, lows, bits, zeros)
+    give_back(rows)
+    return found
 
 
 def by_columns(tree: Tree, like: Tree, order: Sequence[int], dropped: int) -> Tree:

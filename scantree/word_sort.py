@@ -16,6 +16,7 @@ from time import perf_counter
 
 import numpy as np
 
+from lftj.scantree.buffer_pool import give_back, unfilled
 from lftj.scantree.sharing import ALONE, SPAN, Threads, spans
 from lftj.scantree.word_sort_kernels import (
     ascending,
@@ -65,7 +66,7 @@ def _sort_by_runs(words: np.ndarray, bits: int, low: int, threads: Threads, by_n
     counts = np.zeros((len(parts), 1 << top), np.int64)
     threads.together(lambda part: count_values(parts[part], shift, counts[part]), range(len(parts)))
     behind = np.cumsum(counts.T.reshape(-1)).reshape(-1, len(parts)).T
-    ends, moved = np.ascontiguousarray(behind - counts), np.empty_like(words)
+    ends, moved = np.ascontiguousarray(behind - counts), unfilled(words.size)
     threads.together(
         lambda part: move_words(parts[part], shift, ends[part], moved), range(len(parts))
     )
@@ -82,10 +83,13 @@ def _sort_by_runs(words: np.ndarray, bits: int, low: int, threads: Threads, by_n
     cuts = np.searchsorted(runs, [last for _, last in spans(words.size, threads)])
     cuts[-1] = runs.size
     threads.together(lambda piece: sort(*piece), list(pairwise([0, *cuts.tolist()])))
+    give_back(moved)
 
 
 def _sort_digits(words: np.ndarray, bits: int, low: int = 0) -> None:
-    sort_digits(words, np.empty_like(words), low, *digits_of(bits - low))
+    scratch = unfilled(words.size)
+    sort_digits(words, scratch, low, *digits_of(bits - low))
+    give_back(scratch)
 
 
 @cache

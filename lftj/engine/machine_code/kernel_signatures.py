@@ -161,6 +161,7 @@ lftj.maintenance.separable.walk_kernels take
 lftj.maintenance.counting.apply_iteration_kernels amend R R B W
 lftj.maintenance.semi_naive.row_set_kernels bounds A W W W
 lftj.maintenance.semi_naive.row_set_kernels bounds R W W W
+lftj.maintenance.semi_naive.row_set_kernels append_numbers W W W i W
 lftj.maintenance.semi_naive.row_set_kernels reordered W W W W W
 lftj.maintenance.semi_naive.row_set_kernels unpack W W W R
 """,

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lftj.maintenance.counting.derivation_count import UNCOUNTED, uncounted
+from lftj.maintenance.counting.derivation_count import PROOF_BITS, uncounted
 from lftj.maintenance.semi_naive.packed_rows import Iteration, Packed
 from lftj.scantree import Arena, Tree
 from lftj.scantree.frozen import frozen
@@ -82,7 +82,7 @@ class Trail:
         the number of the last iteration that found it. O(n log n).
         """
         first, *later = self.found[name] or (_Piece(no_rows(width), *no_rows(2)),)
-        tree = _tree(first, self.height, arena)
+        tree = _tree(first, arena)
         gone = _unordered(self.taken[name], width + 1)[:-1]
         came = sort_rows(_unordered(later, width + 1))
         if not len(gone[0]) and not len(came[0]):
@@ -158,15 +158,16 @@ def _unordered(pieces: Sequence[_Piece], width: int) -> Columns:
     return [np.concatenate(some) for some in zip(*found, strict=True)] if found else no_rows(width)
 
 
-def _tree(piece: _Piece, height: int, arena: Arena) -> Tree:
+def _tree(piece: _Piece, arena: Arena) -> Tree:
     """The rows of a piece with their derivation counts in order; where there is room for a rank in
     the words that they are packed in, these are sorted.
     """
-    packed, ranks = piece.rows, piece.ranks()
-    if isinstance(packed, Packed) and (wider := packed.with_column(2 * ranks, 2 * height)):
+    packed = piece.rows
+    if isinstance(packed, Packed) and (
         # 2 · rank, of which a tree makes (2 · rank + 1) · UNCOUNTED
-        lows = np.append(packed.lows, 1)
-        return wider._replace(lows=lows).tree_with_value(arena, UNCOUNTED)
-    rows, words = sort_with(piece.columns(), uncounted(ranks))
+        tree := packed.tree_with_values(arena, 2 * piece.numbers, piece.counts, 1, PROOF_BITS - 1)
+    ):
+        return tree
+    rows, words = sort_with(piece.columns(), uncounted(piece.ranks()))
     width = len(rows)
     return Tree.build(arena, rows, [words]) if len(words) else Tree.empty(arena, width, 1)

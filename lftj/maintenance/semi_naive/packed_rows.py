@@ -10,9 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lftj.maintenance.semi_naive.row_set_kernels import reordered, unpack
+from lftj.maintenance.semi_naive.row_set_kernels import append_numbers, reordered, unpack
 from lftj.program.normal_form import RelationSchema
 from lftj.scantree import Arena, Tree
+from lftj.scantree.buffer_pool import give_back, unfilled
 from lftj.scantree.reorder import columns_to_sort
 from lftj.scantree.rows import sort_rows
 from lftj.scantree.word_sort import sort_words
@@ -43,15 +44,6 @@ class Packed(NamedTuple):
         unpack(self.words, self.lows, self.shifts, out)
         return out
 
-    def with_column(self, values: np.ndarray, most: int) -> Packed | None:
-        """The rows with a last column of values from 0 to `most`; None where words have no room."""
-        width = most.bit_length()
-        if sum(self.widths) + width > PACKED_BITS:
-            return None
-        words, lows = (self.words << width) | values, np.append(self.lows, 0)
-        shifts = np.append(self.shifts + width, 0)
-        return Packed(words, lows, shifts, (*self.widths, width), False)
-
     def tree(self, arena: Arena, order: Order | None = None) -> Tree:
         """A tree of the rows whose columns are those of `order`. O(n log n)."""
         order = tuple(range(self.lows.size)) if order is None else order
@@ -61,15 +53,25 @@ class Packed(NamedTuple):
         widths, whole = np.array(packed.widths, np.int64), np.zeros(len(order), np.int64)
         return Tree.empty(arena, len(order)).with_packed(packed.words, packed.lows, widths, whole)
 
-    def tree_with_value(self, arena: Arena, unit: int) -> Tree:
-        """A tree of the rows without their last column, which becomes their value: so many times,
-        a power of two. O(n log n).
+    def tree_with_values(
+        self, arena: Arena, numbers: np.ndarray, counts: np.ndarray, low: int, bits: int
+    ) -> Tree | None:
+        """A tree of the rows. The first `counts[0]` of them have the value (low + numbers[0]) ·
+        2^bits, the next `counts[1]` (low + numbers[1]) · 2^bits, and so on; numbers are at least 0.
+        None where words have no room for them. O(n log n).
         """
-        packed = self.sorted_by(tuple(range(self.lows.size)))
-        widths, whole = np.array(packed.widths, np.int64), np.zeros(self.lows.size, np.int64)
-        whole[-1] = unit.bit_length() - 1
-        empty = Tree.empty(arena, self.lows.size - 1, 1)
-        return empty.with_packed(packed.words, packed.lows, widths, whole)
+        width = int(numbers.max(initial=0)).bit_length()
+        widths = np.array([*self.widths, width], np.int64)
+        if (size := int(widths.sum())) > PACKED_BITS:
+            return None
+        words = unfilled(self.words.size)
+        append_numbers(self.words, numbers, counts, width, words)
+        sort_words(words, size)
+        dropped = np.append(np.zeros(self.lows.size, np.int64), bits)
+        empty = Tree.empty(arena, self.lows.size, 1)
+        tree = empty.with_packed(words, np.append(self.lows, low), widths, dropped)
+        give_back(words)
+        return tree
 
     def sorted_by(self, order: Order) -> Packed:
         """Rows whose columns are those of `order`, ascending. O(n log n), by sorting plain

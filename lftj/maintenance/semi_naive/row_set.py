@@ -16,10 +16,11 @@ from __future__ import annotations
 import numpy as np
 
 from lftj.maintenance.semi_naive import row_set_kernels as kernels
-from lftj.maintenance.semi_naive.buffer_pool import Lane, ThreadBuffers, give_back, unfilled, zeroed
 from lftj.maintenance.semi_naive.packed_rows import PACKED_BITS, Packed
+from lftj.maintenance.semi_naive.thread_buffers import Lane, ThreadBuffers
 from lftj.maintenance.semi_naive.wide_rows import WideRows
 from lftj.partition.executor import ThreadExecutor
+from lftj.scantree.buffer_pool import give_back, unfilled, zeroed
 from lftj.scantree.word_sort import sort_words
 
 Columns = list[np.ndarray]
@@ -65,6 +66,11 @@ class RowSet:
     def count(self) -> int:
         """Rows that were added, and were new."""
         return self._wide.count if self._wide is not None else self._taken_count + self._fresh.count
+
+    @property
+    def marked(self) -> bool:
+        """Tell whether a bitmap tells which rows are there."""
+        return self._bits is not None
 
     @property
     def fresh(self) -> int:

@@ -164,6 +164,19 @@ def bounds(rows, picks, lows, highs):
 
 
 @compiled
+def append_numbers(packed, numbers, counts, width, out):
+    """Packed rows with a last column of `width` bits, into `out`: `numbers[0]` for the first
+    `counts[0]` rows, `numbers[1]` for the next `counts[1]` …
+    """
+    row = 0
+    for i in range(numbers.size):
+        number = load(numbers, i)
+        for _ in range(load(counts, i)):
+            store(out, row, (load(packed, row) << width) | number)
+            row += 1
+
+
+@compiled
 def reordered(packed, shifts, order, moved, out):
     """Rows packed by `shifts` packed anew: column `order[i]` at shift `moved[i]`, into `out`."""
     for row in range(packed.size):

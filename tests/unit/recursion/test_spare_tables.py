@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lftj.maintenance.semi_naive import buffer_pool, row_set
-from lftj.maintenance.semi_naive.buffer_pool import give_back, unfilled, zeroed
+from lftj.maintenance.semi_naive import row_set
 from lftj.maintenance.semi_naive.row_set import RowSet
+from lftj.scantree import buffer_pool, word_sort
+from lftj.scantree.buffer_pool import give_back, unfilled, zeroed
 from tests.retuning import constants
 
 SLOTS = 1 << 16
@@ -54,6 +55,17 @@ def test_no_more_is_kept_than_is_bounded(monkeypatch: pytest.MonkeyPatch) -> Non
         give_back(table)
     taken = [zeroed(SLOTS, np.int64) for _ in range(5)]
     assert sum(any(np.shares_memory(one, table) for table in tables) for one in taken) == 3
+
+
+@pytest.mark.parametrize("rows", [1 << 14, 1 << 17])
+def test_what_words_are_moved_to_serves_the_next_sort(rows: int) -> None:
+    for seed in (1, 2):
+        words = np.random.default_rng(seed).integers(0, 1 << 40, rows)
+        expected = np.sort(words)
+        word_sort.sort_words(words, 40)
+        assert (words == expected).all()
+    kept = [table for tables in buffer_pool._spare.values() for table in tables]
+    assert len(kept) == (0 if word_sort.numpy_is_faster() and rows < 1 << 17 else 1)
 
 
 @pytest.mark.parametrize("high", [(1 << 16) - 2, (1 << 16) - 1, 1 << 16])

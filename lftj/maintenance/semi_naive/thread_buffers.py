@@ -1,28 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hash tables and buffers that are no longer in use, for the next user.
+"""Buffers of threads that add to one set of rows at the same time: a place for each to note what it
+finds new, and who has to wait.
 
-Zeroing memory that this process has is many times cheaper than having the system map and zero new
-pages, most of all on virtual machines. The pool has a bounded size; a buffer that finds no room is
-freed.
+Adding begins and ends under a lock that is held for a moment; in between threads do not wait for
+one another. Who changes more than rows, which is to have a larger table or wider ranges, waits
+until nobody adds and has the set to itself: a readers–writer lock, those who add being the readers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from threading import Condition, Lock
+from threading import Condition
 
 import numpy as np
-
-from lftj.scantree.process.forking import held_while_forking
-
-# What threads that add to one set of rows at the same time share: a place for each to note what it
-# finds new, and who has to wait.
-#
-# Adding begins and ends under a lock that is held for a moment; in between threads do not wait for
-# one another. Who changes more than rows, which is to have a larger table or wider ranges, waits
-# until nobody adds and has the set to itself: a readers–writer lock, those who add being the
-# readers.
 
 _NO_ROOM = 1 << 10
 
@@ -117,50 +108,3 @@ class ThreadBuffers:
             while self._adding:
                 self._changed.wait()
             yield
-
-
-_MOST = 64 << 20  # bytes that are kept
-_LEAST = 64 << 10  # bytes of a table that is worth keeping
-
-_spare: dict[int, list[np.ndarray]] = {}  # bytes → tables of that size
-_kept = 0
-_lock = Lock()
-held_while_forking(_lock)
-
-
-def zeroed(slots: int, word: type[np.int64 | np.uint32]) -> np.ndarray:
-    """An array of so many zeros, a power of two."""
-    table = _taken(slots * np.dtype(word).itemsize)
-    if table is None:
-        return np.zeros(slots, word)
-    table.fill(0)
-    return table.view(word)
-
-
-def unfilled(words: int) -> np.ndarray:
-    """An array of so many words, whatever they are."""
-    size = 8 << max(words - 1, 0).bit_length()
-    table = _taken(size)
-    return (np.empty(size, np.uint8) if table is None else table).view(np.int64)[:words]
-
-
-def give_back(table: np.ndarray) -> None:
-    """Keep an array of this module that nobody reads any more, if there is room for it."""
-    global _kept
-    whole = table if table.base is None else table.base
-    assert isinstance(whole, np.ndarray)
-    with _lock:
-        if _LEAST <= whole.nbytes <= _MOST - _kept:
-            _spare.setdefault(whole.nbytes, []).append(whole.view(np.uint8))
-            _kept += whole.nbytes
-
-
-def _taken(size: int) -> np.ndarray | None:
-    """A table of `size` bytes that was given back."""
-    global _kept
-    with _lock:
-        tables = _spare.get(size)
-        if not tables:
-            return None
-        _kept -= size
-        return tables.pop()

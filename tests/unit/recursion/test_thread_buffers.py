@@ -10,8 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from lftj.maintenance.semi_naive.buffer_pool import ThreadBuffers
 from lftj.maintenance.semi_naive.row_set import RowSet
+from lftj.maintenance.semi_naive.thread_buffers import ThreadBuffers
 from lftj.partition.executor import ThreadExecutor
 
 SPANS = {"dense": 60, "sparse": 10**7, "wide": 2**61}
