@@ -69,6 +69,8 @@ class Budget:
     spent: int = 0
     price: int = 1
     lost: int = 0
+    beside: int = 0
+    """Steps that may be taken, beside those left, for what later changes use too."""
     work_limit: int | None = None
     """Kernel steps, the same on every machine."""
     deadline: float | None = None
@@ -94,7 +96,7 @@ class Budget:
     them itself.
     """
     laid: int = 0
-    """Cost of laying the rows of semi-naïve iterations into trees, in kernel steps
+    """Cost of keeping the rows of semi-naïve iterations, in sets and in trees, in kernel steps
     (`lftj.maintenance.cost.cost_model`).
     """
     iterated: int = 0
@@ -116,6 +118,15 @@ class Budget:
             self.left -= steps
             if self.left < 0:
                 raise AllowanceSpentError
+
+    def invest(self, steps: int) -> None:
+        """Take steps for what later changes use too: beside what is left, as far as that goes.
+        Raises AllowanceSpentError.
+        """
+        beside = min(steps, self.beside)
+        self.beside -= beside
+        self.spent += beside
+        self.charge(steps - beside)
 
     def foresee(self, steps: int) -> None:
         """Take no steps. Raises AllowanceSpentError where more are to come than are left."""

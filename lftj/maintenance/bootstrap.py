@@ -15,6 +15,7 @@ import numpy as np
 
 from lftj.join.run.evaluate import Columns
 from lftj.join.strategy import Exhausted, Strategy, Why
+from lftj.maintenance.cost.cost_model import ROW_ALONE, ROW_MARKED
 from lftj.maintenance.semi_naive.chosen_rows import ChosenRows
 from lftj.maintenance.semi_naive.closure import Closure, iteration_0
 from lftj.maintenance.semi_naive.fixpoint import Fixpoint
@@ -130,6 +131,9 @@ class _Rows(Fixpoint[RowSet | ChosenRows[RowSet]]):
     def found(self, name: str) -> Columns:
         """All rows of a relation, sorted."""
         rows = self.rows[name]
+        found = rows.candidates if isinstance(rows, ChosenRows) else rows
+        price = ROW_MARKED if found.marked else ROW_ALONE
+        self.context.budget.laid += price * found.count
         if name in self.totals:
             return self.total(name).columns()
         return rows.columns()

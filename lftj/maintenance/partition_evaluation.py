@@ -10,7 +10,6 @@ from lftj.maintenance.cost.cost_model import Meter, Spent
 from lftj.maintenance.counting.stratum_change import Followed, StratumChange
 from lftj.maintenance.counting.stratum_state import Uncounted
 from lftj.maintenance.semi_naive.packed_rows import Iteration
-from lftj.maintenance.separable.decomposable import walkable
 from lftj.scantree.rows import differences
 from lftj.storage.delta import Delta, stored_width
 
@@ -46,8 +45,7 @@ class AffectedPartitions(Strategy[Followed]):
         new = change.close(touched.closure(versions, context, trail))
         if isinstance(new, Exhausted):
             return new._replace(state=self.state)
-        walked = walkable(change.schemas, touched.prepared.rules) is not None
-        spent = meter.spent(sum(len(rows[0]) for rows in new.values()), walked)
+        spent = meter.spent(sum(len(rows[0]) for rows in new.values()))
         kept: Uncounted = self.state
         if not trail and any(len(rows[0]) for rows in new.values()):
             known = None  # rows came that no iteration was noted for

@@ -44,6 +44,8 @@ WALKED = 10
 """A row that walks found, which come in order."""
 ROW_ALONE = 20
 """A row that a bootstrap found which does not count."""
+ROW_MARKED = 5
+"""One that it found in a bitmap."""
 WALKED_ALONE = 5
 """A row that walks found which do not count."""
 OFFER = 35
@@ -57,9 +59,13 @@ TOUCHED = 800
 rows of closures, points-to and flow analyses went together.
 """
 LOOK_UP = 150
-"""A row that an update looks up."""
-RANKED = 16
+"""A row that an update looks up alone."""
+_LOOKED = 20
+"""A row that it looks up on a page that it reads anyway."""
+RANKED = 8
 """A row that is given its rank."""
+ORDERED = 8
+"""A row with its rank in another key order, where that is not there yet."""
 _MOVE = 40  # a row changed in one key order
 _PAGE = 450  # a page that is copied for it
 _ROWS = 256  # on a page, at least
@@ -74,6 +80,13 @@ def change_of(rows: int, count: int) -> int:
     own.
     """
     return _MOVE * rows + _PAGE * min(rows, count // _ROWS + 1)
+
+
+def looked_up(rows: int, count: int) -> int:
+    """Cost of looking up so many rows, which ascend, among `count`: at worst each lies on a page of
+    its own.
+    """
+    return _LOOKED * rows + (LOOK_UP - _LOOKED) * min(rows, count // _ROWS + 1)
 
 
 def laid_into(rows: int, count: int) -> int:
@@ -111,20 +124,15 @@ class Meter:
         budget = context.budget
         self._before = budget.work, budget.found, budget.laid, budget.iterated
 
-    def spent(self, rows: int, walked: bool) -> Spent:
-        """Cost so far, for a bootstrap that found so many rows, by walks or by joins."""
+    def spent(self, rows: int) -> Spent:
+        """Cost so far, for a bootstrap that found so many rows: by walks, where there were no
+        iterations.
+        """
         context = self._context
         work, found, laid, iterated = self._before
         steps, candidates = context.budget.work - work, context.budget.found - found
-        if walked:
-            alone = WALKED_ALONE * rows + steps // STEPS_OF_WALKS
-            return Spent(alone, steps)
         iterations = context.budget.iterated - iterated
-        alone = (
-            ROW_ALONE * rows
-            + joins_alone(steps, candidates)
-            + context.budget.laid
-            - laid
-            + iterations
-        )
+        if not iterations:
+            return Spent(WALKED_ALONE * rows + steps // STEPS_OF_WALKS, steps)
+        alone = joins_alone(steps, candidates) + context.budget.laid - laid + iterations
         return Spent(alone, steps, iterations)

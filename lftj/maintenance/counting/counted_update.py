@@ -55,17 +55,20 @@ class CountedUpdate(Strategy[Followed]):
         return Cost(allowed=most, worthwhile=most is not None, price=STEP)
 
     def run(self) -> Followed | Exhausted:
-        """The stratum, updated."""
+        """The stratum, updated. What later updates use too may take as much again."""
         change, budget = self.change, self.change.context.budget
-        before = budget.spent
-        update = self.begin()
+        before, budget.beside = budget.spent, budget.left or 0
+        beside = budget.beside
         try:
+            update = self.begin()
             state, deltas = update.run()
         except (ValueRangeError, OverflowError):
             # Rows that exist in no version may be looked at on the way, such as one that an erased
             # and an inserted row make together, and their values may leave their types: evaluation
             # from nothing decides about failures.
             return Exhausted(Why.VALUES, self.state)
+        finally:
+            before, budget.beside = before + beside - budget.beside, 0
         rows = change.below.rows
         after = UNCOUNTABLE if state is None else state.experienced(budget.spent - before, rows)
         outcome = "bootstrap" if change.proven else "update"

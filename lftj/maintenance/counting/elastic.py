@@ -18,9 +18,8 @@ import math
 from dataclasses import replace
 
 from lftj.errors import ValueRangeError
-from lftj.join.rent_or_buy import Rent
-from lftj.join.strategy import Cost, Exhausted, Strategy, Why
-from lftj.maintenance.cost.cost_model import RANKED
+from lftj.join.strategy import UNBOUNDED, Cost, Exhausted, Strategy, Why
+from lftj.maintenance.cost.cost_model import ORDERED, RANKED
 from lftj.maintenance.counting.counted_update import CountedUpdate, Update
 from lftj.maintenance.counting.patience import Patience, updated_from_nothing
 from lftj.maintenance.counting.stratum_change import Followed, StratumChange
@@ -47,29 +46,23 @@ class CountingUpdate(CountedUpdate):
 
     @property
     def _worth_ranks(self) -> bool:
-        """Tell whether ranks are made: where that leaves much of what the update may take, or
-        deletions without them have cost as much; not where partitions of the stratum are sooner
-        evaluated.
+        """Tell whether ranks are made: where that takes no more than the update may, and with the
+        key orders that earlier updates read no more than twice as much; not where partitions of the
+        stratum are sooner evaluated.
         """
         change, kept = self.change, self.state
         instead = change.instead(kept)
         most = max(change.context.tuning.elastic_steps, int(change.share * instead))
         if change.some_partitions and (change.parts_are_soon(kept) or change.hopeless(kept, most)):
             return False
-        rent = min(int(kept.spent), most)
-        return Rent(rent).due(self._making) or 2 * self._making <= most
+        ranks = RANKED * change.before
+        return ranks <= most and ranks + self._ordering <= 2 * most
 
     @property
-    def _making(self) -> int:
-        """Cost of making ranks, where they are not made."""
-        return RANKED * self.change.before if isinstance(self.state, Uncounted) else 0
-
-    def forecast(self) -> Cost:
-        """The same, and what making ranks takes."""
-        cost = super().forecast()
-        if cost.allowed is None or not self._making:
-            return cost
-        return cost._replace(allowed=cost.allowed + min(self._making, cost.allowed))
+    def _ordering(self) -> int:
+        """Cost of making the key orders that earlier updates read."""
+        orders = {order for queries in self.state.rules for order in queries.ranked}
+        return ORDERED * sum([self.change.versions.before(name).count for name, _ in orders])
 
     def begin(self) -> Update:
         """The update of the counts."""
@@ -86,7 +79,7 @@ class CountingUpdate(CountedUpdate):
         """The state of the rows before the change, by the trail."""
         change, context = self.change, self.change.context
         assert kept.trail is not None
-        context.budget.charge(self._making)
+        context.budget.invest(RANKED * change.before)
         now = {name: change.versions.before(name) for name in change.schemas}
         state = StratumState.ranked(change.schemas, context.resources.arena, kept.trail, now)
         state = replace(state, rules=kept.rules, work=kept.work, steps=kept.steps, spent=kept.spent)
@@ -111,8 +104,8 @@ class CountedFromNothing(Strategy[Followed]):
     change: StratumChange
 
     def applies(self) -> bool:
-        """Tell whether iterations were given up for it, or ranks have to be least, and changes are
-        expected that counts pay for.
+        """Tell whether iterations were given up for it, or counts are wanted: where ranks have to
+        be least, or a closure takes long to read.
         """
         change = self.change
         if change.gave_up(Why.LONG_CHAIN):
@@ -122,12 +115,15 @@ class CountedFromNothing(Strategy[Followed]):
         wanted = change.least or math.isinf(change.context.fraction)
         if not wanted and change.takes and change.before:
             wanted = change.many_steps
-        if not wanted or self.state is None:
-            return False
+        return wanted and self.state is not None
+
+    def forecast(self) -> Cost:
+        """No bound; counts are worth it where changes are expected that they pay for."""
+        change = self.change
+        if change.gave_up(Why.LONG_CHAIN) or math.isinf(change.share):
+            return UNBOUNDED
         least = change.context.tuning.elastic_steps
-        return (
-            math.isinf(change.share) or change.allowed(self.state, change.share, least) is not None
-        )
+        return Cost(worthwhile=change.allowed(self.state, change.share, least) is not None)
 
     def run(self) -> Followed | Exhausted:
         """The stratum with counts."""

@@ -21,17 +21,19 @@ import numpy as np
 from lftj.join.context import Context
 from lftj.join.plan.order_choice import Choice, OrderSearch
 from lftj.join.plan.order_costs import KEPT_ORDER
+from lftj.join.plan.plan import RulePlan
 from lftj.join.plan.planner import make_plan
 from lftj.join.run.evaluate import Columns
 from lftj.join.run.prepared import PreparedPlan
-from lftj.maintenance.cost.cost_model import PLAN
+from lftj.maintenance.cost.cost_model import ORDERED, PLAN
 from lftj.maintenance.counting.apply_iteration_kernels import tell_iterations
-from lftj.maintenance.counting.iterated_relation import is_iterated
+from lftj.maintenance.counting.iterated_relation import IteratedRelation, is_iterated
 from lftj.maintenance.inputs.moved_rules import MovedRule, moved_rules
 from lftj.program.normal_form import NormalRule, PositiveAtom, Ref, RuleVariable, Value
 from lftj.storage.relation import Order, RelationVersion
 from lftj.storage.transient_relation import TransientRelation
 from lftj.types import INT, encode_constant
+from lftj.types.sources import Role, Source
 
 _ROOM = 1 << 12  # rows of output before they are taken
 _PART = 1 << 20  # proofs that are found together where not all are needed at once
@@ -59,6 +61,7 @@ class _Planned(NamedTuple):
     prepared: PreparedPlan
     sizes: tuple[int, ...]
     cost: float
+    ranked: list[tuple[Source, Order]]
 
 
 class ElasticQuery:
@@ -84,6 +87,10 @@ class ElasticQuery:
         # of the atom that reads what moves: columns and codes
         self._constants: tuple[tuple[int, int], ...] | None = None
         self._planned: dict[int, _Planned] = {}
+        self.ranked: set[tuple[str, Order]] = set()
+        """Key orders of relations with ranks, by their own names, that its plans read, but for the
+        order in which ranks are made.
+        """
 
     @property
     def sign(self) -> int:
@@ -182,9 +189,14 @@ class ElasticQuery:
             plan = make_plan(
                 self.rule, needed, readings, context.statistics, count=True, forced=forced
             )
+            ranked = _ranked(plan)
+            self.ranked.update((name.name, order) for name, order in ranked)
+            _charge_orders(ranked, readings, context)
             self._planned[magnitude] = planned = _Planned(
-                PreparedPlan(plan, readings, context, room=_ROOM), sizes, cost
+                PreparedPlan(plan, readings, context, room=_ROOM), sizes, cost, ranked
             )
+        elif planned.ranked:
+            _charge_orders(planned.ranked, readings, context)
         return planned.prepared
 
     def _for_more(self, magnitude: int, sizes: tuple[int, ...], little: float) -> _Planned | None:
@@ -305,6 +317,30 @@ def _with_iterations(body: NormalRule) -> NormalRule:
             variables.append(RuleVariable(f"i{len(variables)}", INT))
         atoms.append(atom)
     return replace(body, atoms=tuple(atoms), variables=tuple(variables))
+
+
+def _ranked(plan: RulePlan) -> list[tuple[Source, Order]]:
+    """The key orders of all rows with ranks that a plan reads, each once, whatever version of the
+    relation it is read in; not the order in which ranks are made, nor those of rows that move.
+    """
+    found: dict[tuple[str, Order], tuple[Source, Order]] = {}
+    for name, order in plan.key_orders():
+        made = order == tuple(range(len(order)))
+        if is_iterated(name) and name.role is not Role.MOVED and not made:
+            found[name.name, order] = name, order
+    return list(found.values())
+
+
+def _charge_orders(
+    orders: list[tuple[Source, Order]], readings: Mapping[str, RelationVersion], context: Context
+) -> None:
+    """Charge what it takes to make those of these key orders that are not there, before they are
+    made.
+    """
+    for name, order in orders:
+        relation = readings[name]
+        if isinstance(relation, IteratedRelation) and (rows := relation.unordered(order)):
+            context.budget.invest(ORDERED * rows)
 
 
 def _differ(now: int, planned: int) -> bool:

@@ -36,11 +36,11 @@ from lftj.errors import LimitError
 from lftj.join.context import Context
 from lftj.maintenance.cost.cost_model import (
     ITERATION,
-    LOOK_UP,
     PROVEN,
     QUERY,
     TOUCHED,
     change_of,
+    looked_up,
 )
 from lftj.maintenance.counting import apply_iteration_kernels as at
 from lftj.maintenance.counting.apply_iteration_kernels import GONE, judge_rows
@@ -120,11 +120,11 @@ class ElasticUpdate:
             self.context,
             Before(self.state.relations, self._given()) if self.fixed else None,
         )
-        due = None
+        due, all_rows = None, sum([relation.count for relation in self.relations.values()])
         try:
             while (due := self.waiting.take()) is not None:
                 self._iteration(*due)
-                self.context.budget.foresee(LOOK_UP * self.waiting.size)
+                self.context.budget.foresee(looked_up(self.waiting.size, all_rows))
                 if iterations.worth_trying(sum(len(counts) for _, counts in due[1].values())):
                     iterations.go(self.relations, self.waiting)
         except LimitError as error:
@@ -248,7 +248,8 @@ class ElasticUpdate:
         rows, counts = due
         choosing = self.choosing.get(name)
         relation = self.relations[name] if choosing is None else choosing.rows
-        self.context.budget.charge(len(counts) * LOOK_UP)
+        count = relation.count
+        self.context.budget.charge(looked_up(len(counts), count))
         present, words = relation.standings(rows)
         kinds, stood = np.empty_like(counts), np.empty_like(counts)
         least, most = judge_rows(present, words, counts, iteration, int(self.fixed), kinds, stood)
@@ -267,8 +268,8 @@ class ElasticUpdate:
         )
         changes[-1, lost] = GONE
         moving = len(found) + len(lost)
-        self.context.budget.charge(change_of(len(changed), relation.count))
-        self.context.budget.charge(change_of(moving, relation.count) * (len(relation.orders()) - 1))
+        self.context.budget.charge(change_of(len(changed), count))
+        self.context.budget.charge(change_of(moving, count) * (len(relation.orders()) - 1))
         after = relation.moved(found_rows, lost_rows, changes)
         if choosing is None:
             self._become(name, after)
@@ -294,11 +295,12 @@ class ElasticUpdate:
         if not len(places):
             return None
         doubted = [column.take(places) for column in rows]
-        _, before = self.state.relations[name].standings(doubted)
+        before_update = self.state.relations[name]
+        _, before = before_update.standings(doubted)
         given = np.zeros(len(places), np.bool_)
         if name in (bases := self._given()):
             given = bases[name].contains(doubted)
-        self.context.budget.charge(2 * len(places) * LOOK_UP)
+        self.context.budget.charge(2 * looked_up(len(places), before_update.count))
         found = self._derivations(name, doubted, self.state.rules)
         words[places], falls, later = judged(doubted, before, words.take(places), given, found)
         kinds[places] = np.where(falls, at.LOST, at.RECOUNTED)
@@ -343,7 +345,8 @@ class ElasticUpdate:
         moves, again = self.choosing[name].accepted(relation, due, moves, iteration)
         self.waiting.add(name, again)
         moving = len(moves.stood) + len(moves.left)
-        self.context.budget.charge(2 * LOOK_UP * rows + change_of(rows, relation.count))
+        self.context.budget.charge(2 * looked_up(rows, relation.count))
+        self.context.budget.charge(change_of(rows, relation.count))
         self.context.budget.charge(len(relation.orders()) * change_of(moving, relation.count))
         if not moving:
             return None

@@ -73,7 +73,7 @@ class FromNothing(Strategy[Followed]):
     def _found(self, found: dict[str, Columns], kept: Uncounted, meter: Meter) -> Followed:
         change = self.change
         rows = sum(len(columns[0]) for columns in found.values())
-        spent = meter.spent(rows, change.walk is not None)
+        spent = meter.spent(rows)
         kept = replace(kept, **spent._asdict())
         return change.replaced(found, kept)
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 import numpy as np
 
@@ -51,7 +51,7 @@ _LATE_ROWS = 1 << 13
 """Rows that may wait so at most."""
 
 
-def is_iterated(name: str) -> bool:
+def is_iterated(name: str) -> TypeGuard[Source]:
     """True for rows that have the iterations which they are derived in."""
     return isinstance(name, Source) and name.role in _ITERATED
 
@@ -152,6 +152,11 @@ class IteratedRelation(RelationVersion):
             super().tree(self._identity_order)  # others are made from it
             self._late = None
         return super().tree(order)
+
+    def unordered(self, order: Order) -> int:
+        """Number of rows that have to be sorted to have this key order. O(1)."""
+        began = self if self._began is None else self._began
+        return 0 if order in self._trees or order in began._trees else self.count
 
     def standings(self, rows: Columns) -> tuple[np.ndarray, np.ndarray]:
         """Look up these rows, in ascending order: a mask of those that are here, and their

@@ -17,7 +17,7 @@ from functools import cached_property
 from lftj.maintenance.counting.elastic_query import ElasticQuery
 from lftj.maintenance.inputs.versions import CHANGE, Versions
 from lftj.program.normal_form import NegatedAtom, NormalRule, PositiveAtom
-from lftj.storage.relation import RelationVersion
+from lftj.storage.relation import Order, RelationVersion
 from lftj.types.sources import Role, Source, without_role
 
 
@@ -95,6 +95,14 @@ class RuleQueries:
         rule = self.rule
         atoms = self._atoms(rule.atoms, Role.PREVIOUS, Role.ITERATED)
         return ElasticQuery(replace(rule, atoms=atoms, negated=_as_they_were(rule.negated)))
+
+    @property
+    def ranked(self) -> set[tuple[str, Order]]:
+        """Key orders of relations with ranks that its queries have read."""
+        made = [each for each in vars(self).values() if isinstance(each, ElasticQuery)]
+        for name in ("below", "moved"):
+            made += vars(self).get(name, ())
+        return set[tuple[str, Order]]().union(*[query.ranked for query in made])
 
     @property
     def recursive(self) -> bool:

@@ -5,9 +5,12 @@ a bootstrap gives.
 from __future__ import annotations
 
 import math
+import random
 
 import lftj
 from tests.unit.recursion import stratum
+from tests.unit.recursion.following import change as commit
+from tests.unit.recursion.following import strategies
 from tests.unit.recursion.test_choice import ORDER, loaded, rows_of
 
 FOREST = """
@@ -124,3 +127,18 @@ def test_several_domains_in_a_cycle_begin_anew():
     workspace = counted(ORDER, node=[("b",), ("d",)])
     workspace.load("node", [("c",)])
     assert workspace.profile(last=1)["outcome"].tolist() == ["choice"]
+
+
+def test_chosen_rows_are_followed_again_some_time_after_what_was_in_vain():
+    rnd = random.Random(7)
+    workspace = lftj.connect(elastic=0.02, tuning=lftj.Tuning(elastic_steps=0))
+    workspace.add_rules(FOREST)
+    edges = [(1 + rnd.randrange(3000), 1 + rnd.randrange(3000)) for _ in range(12000)]
+    commit(workspace, {"root": [(0,)], "edge": [(0, 1), (0, 2), *edges]}, {})
+    outcomes: list[str] = []
+    for edge in [(1, 5000)] * 4 + [(0, 1)] + [(1, 5000)] * 40:
+        for inserted, deleted in ({}, {"edge": [edge]}), ({"edge": [edge]}, {}):
+            commit(workspace, inserted, deleted)
+            outcomes += strategies(workspace)
+    assert {"fallback", "forecast"} & set(outcomes), "nothing was in vain"
+    assert outcomes[-1] == "update"

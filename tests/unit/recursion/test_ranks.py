@@ -16,6 +16,8 @@ import lftj
 from lftj.maintenance.counting.derivation_count import UNCOUNTED, standing
 from lftj.maintenance.counting.iterated_relation import IteratedRelation
 from lftj.maintenance.ladder import STRATA
+from lftj.scantree import Tree
+from lftj.scantree.reorder import reordered
 from lftj.syntax.parser import parse
 from tests.reference import evaluate
 from tests.unit.recursion.following import CLOSURE, strategies
@@ -143,6 +145,28 @@ def test_a_deletion_of_few_rows_looks_at_few():
     ranked, without = _loaded(), _loaded(ALONE | {"counting"})
     assert 3 * _steps_of_a_deletion(ranked) < _steps_of_a_deletion(without)
     assert ranked["points"].fetchall() == without["points"].fetchall()
+
+
+def test_a_key_order_that_costs_more_than_is_left_is_not_made(monkeypatch: pytest.MonkeyPatch):
+    counting, made = "lftj.maintenance.counting", list[tuple[int, ...]]()
+
+    def making(tree: Tree, order: tuple[int, ...], dropped: int) -> Tree:
+        made.append(order)
+        return reordered(tree, order, dropped)
+
+    def after_a_deletion() -> lftj.Workspace:
+        workspace = lftj.connect(elastic=1e9, tuning=lftj.Tuning(without=ALONE))
+        workspace.add_rules(CLOSURE)
+        commit(workspace, {"e": [(x, x + 1) for x in range(80)]}, {})
+        commit(workspace, {}, {"e": [(40, 41)]})
+        assert len(workspace["t"]) == 2 * 40 * 41 // 2 - 40
+        return workspace
+
+    monkeypatch.setattr(f"{counting}.iterated_relation.reordered", making)
+    assert (strategies(after_a_deletion()), bool(made)) == (["update"], True)
+    made.clear()
+    monkeypatch.setattr(f"{counting}.elastic_query.ORDERED", 1 << 50)
+    assert (strategies(after_a_deletion()), made) == (["fallback"], [])
 
 
 def test_ranks_come_back_with_a_workspace(tmp_path: Path):
