@@ -62,7 +62,7 @@ LOOK_UP = 150
 """A row that an update looks up alone."""
 _LOOKED = 20
 """A row that it looks up on a page that it reads anyway."""
-RANKED = 8
+RANKED = 7
 """A row that is given its rank."""
 ORDERED = 8
 """A row with its rank in another key order, where that is not there yet."""

@@ -20,7 +20,7 @@ import numpy as np
 
 from lftj.join.context import Context
 from lftj.join.plan.order_choice import Choice, OrderSearch
-from lftj.join.plan.order_costs import KEPT_ORDER
+from lftj.join.plan.order_costs import NEW_ORDER
 from lftj.join.plan.plan import RulePlan
 from lftj.join.plan.planner import make_plan
 from lftj.join.run.evaluate import Columns
@@ -43,6 +43,9 @@ _QUERY_STALE_BITS = 6
 """Bits of a number of rows up to which no growth does so."""
 _QUERY_BINDINGS = 1000.0
 """Bindings whose trying takes less time than a plan for fewer."""
+
+_RANKED_ORDER = NEW_ORDER / 100
+"""Bindings that a new key order counts as for each row, although it serves later queries."""
 
 
 class Proofs(NamedTuple):
@@ -248,7 +251,7 @@ class ElasticQuery:
             lambda name: context.statistics.of(readings[name]),
             orders,
             leading,
-            KEPT_ORDER,
+            _RANKED_ORDER,
             tuning=context.tuning,
         )
         choice = self._choice(search)

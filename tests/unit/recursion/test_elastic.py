@@ -317,7 +317,7 @@ def test_a_view_and_its_counted_state_share_their_pages():
         view = closure._backend.state.database["t"]
         assert view.identity.root == state.relations["t"].identity.root
     sizes = {row[0] + row[1]: row[3] for row in closure.memory().fetchall()}
-    assert sizes["t(iterations and proofs)"] == 2 * sizes["tx, y"] > 0
+    assert 2 * sizes["t(iterations and proofs)"] == sizes["tx, y"] > 0, "a word for each row"
 
 
 def test_constants_that_no_moved_row_has_are_not_asked_for():
