@@ -43,7 +43,6 @@ _QUERY_STALE_BITS = 6
 """Bits of a number of rows up to which no growth does so."""
 _QUERY_BINDINGS = 1000.0
 """Bindings whose trying takes less time than a plan for fewer."""
-
 _RANKED_ORDER = NEW_ORDER / 100
 """Bindings that a new key order counts as for each row, although it serves later queries."""
 

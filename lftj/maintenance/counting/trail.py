@@ -162,12 +162,12 @@ def _tree(piece: _Piece, arena: Arena) -> Tree:
     """The rows of a piece with their derivation counts in order; where there is room for a rank in
     the words that they are packed in, these are sorted.
     """
-    packed = piece.rows
-    if isinstance(packed, Packed) and (
+    if isinstance(packed := piece.rows, Packed):
         # 2 · rank, of which a tree makes (2 · rank + 1) · UNCOUNTED
-        tree := packed.tree_with_values(arena, 2 * piece.numbers, piece.counts, 1, PROOF_BITS - 1)
-    ):
-        return tree
+        numbers, bits = 2 * piece.numbers, PROOF_BITS - 1
+        tree = packed.tree_with_values(arena, numbers, piece.counts, 1, bits)
+        if tree is not None:
+            return tree
     rows, words = sort_with(piece.columns(), uncounted(piece.ranks()))
     width = len(rows)
     return Tree.build(arena, rows, [words]) if len(words) else Tree.empty(arena, width, 1)
